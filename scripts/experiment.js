@@ -43,7 +43,7 @@ try {
 function one(name, folder = results) {
   const file = /\.m?js$/.test(name) ? name : `${claims}/${name}.js`;
   const parts = [...(RESUME ? ['--resume'] : []), ...given('--for', FOR)];
-  const options = [...common, ...given('--samples', ROUNDS), ...parts, '--results', folder];
+  const options = [...common, ...given('--rounds', ROUNDS), ...parts, '--results', folder];
   return node('packages/lab/bin.js', 'experiment', file, ...options);
 }
 

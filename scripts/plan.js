@@ -81,7 +81,7 @@ const slowOfLab = [
   'experiment/test/main',
   'run/test/demo',
   'load/test/generator',
-  'experiment/test/adhoc',
+  'compare/test/compare',
   'experiment/test/measure',
   'load/test/driver',
   'report/test/render',

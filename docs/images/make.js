@@ -5,7 +5,7 @@
  * not found.
  *
  * - `dashboard`: the chat of examples/chat under `millrace run`, 200 clients and some uploads: dashboard.png, dashboard-dark.png
- * - `report`: `millrace experiment auto-templates --size quick`: the bars of its report: report.png,
+ * - `report`: `millrace experiment bench/claims/auto-templates.js --size quick`: the bars of its report: report.png,
  *   report-dark.png
  */
 import { chromium } from 'playwright-core';

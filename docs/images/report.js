@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { save, size } from './save.js';
 
 const lab = fileURLToPath(new URL('../../packages/lab/bin.js', import.meta.url));
-const experiment = 'auto-templates';
+const experiment = 'bench/claims/auto-templates.js';
 /** On each side. */
 const margin = 16;
 

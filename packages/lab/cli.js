@@ -5,8 +5,12 @@
  * @type {Record<string, { summary: string, run: (argv: string[], command?: string) => Promise<unknown> }>}
  */
 export const commands = {
+  compare: {
+    summary: 'measure two commands against each other',
+    run: async (...called) => (await import('./compare/command.js')).compareCommand(...called),
+  },
   experiment: {
-    summary: 'measure two ways to run a server against each other',
+    summary: 'run an experiment that is kept in a file',
     run: async (...called) =>
       (await import('./experiment/command.js')).experimentCommand(...called),
   },

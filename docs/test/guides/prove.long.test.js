@@ -14,14 +14,14 @@ const files = { 'server.js': block('the-program'), 'chat.js': block('the-change-
  * One short round, which can show nothing, but does all that the command does. At twenty requests a second neither
  * generator nor server is the limit, however busy the machine is: a refusal is wrong.
  */
-const SHORT = ['--samples', '1', '--seconds', '1', '--warmup', '0.5', '--rate', '20'];
+const SHORT = ['-n', '1', '-d', '1', '--warmup', '0.5', '-R', '20'];
 
 /** The command of a block, short. */
-function experiment(t, name, change = (word) => word) {
+function compare(t, name, change = (word) => word) {
   const [[, , ...words]] = commandsOf(block(name));
-  const at = words.indexOf('--rate');
+  const at = words.indexOf('-R');
   if (at >= 0) words.splice(at, 2);
-  const own = words.filter((word) => word !== '--size' && word !== 'quick').map(change);
+  const own = words.map(change);
   const args = [join(root, 'packages/millrace/bin/millrace.js'), ...own, ...SHORT];
   return start(t, process.execPath, args, { cwd: place(t, files) });
 }
@@ -29,20 +29,20 @@ function experiment(t, name, change = (word) => word) {
 /** Commands, and the metric that decides at a rate. */
 for (const name of ['the-change', 'the-change-3', 'what-to-tune']) {
   test(`the command of ${name} measures`, async (t) => {
-    const program = experiment(t, name);
+    const program = compare(t, name);
     assert.equal(await program.ended, 0, program.printed);
-    assert.match(program.printed, /^CPU time of an answer, µs \(lower is better\)\s.*undecided$/m);
+    assert.match(program.printed, /^CPU per \w+, µs \(lower is better\)\s.*undecided$/m);
   });
 }
 
 test('the command for CI fails on what it is told to', async (t) => {
-  const program = experiment(t, 'what-to-tune', (word) => (word === 'worse' ? 'undecided' : word));
+  const program = compare(t, 'what-to-tune', (word) => (word === 'worse' ? 'undecided' : word));
   assert.equal(await program.ended, 4, program.printed);
-  assert.match(program.printed, /^--fail-on: CPU time of an answer, treatment: undecided/m);
+  assert.match(program.printed, /^--fail-on: CPU per request, B: undecided/m);
 });
 
 test('a misspelt flag is refused in the words of the guide', async (t) => {
-  const program = experiment(t, 'the-change', (word) => word.replace('--cache', '--cached'));
+  const program = compare(t, 'the-change', (word) => word.replace('--cache', '--cached'));
   assert.equal(await program.ended, 3, program.printed);
   const [, sentence] = /^- `(Refused[^`]*)` The proof was not seen/m.exec(read(PAGE));
   assert.ok(program.printed.includes(sentence), program.printed);

@@ -7,7 +7,7 @@ import { LabError } from '../load/errors.js';
 import { duration } from '../report/numbers.js';
 import { readExperiment } from './format.js';
 import { leastSecondsOf, stepsOf } from './plan.js';
-import { entry } from './terminal.js';
+import { entry } from './progress.js';
 
 const FILE = /\.m?js$/;
 
@@ -86,7 +86,7 @@ const place = (path, line) => `${relative('', path)}${line === null ? '' : `:${l
 export function pathOf(path) {
   if (!FILE.test(path)) {
     throw mistake(
-      `${path} is not the file of an experiment, whose name ends in .js or .mjs; give one, or --control and --treatment`,
+      `${path} is not the file of an experiment, whose name ends in .js or .mjs; give one, or compare two commands: millrace compare`,
     );
   }
   if (existsSync(path)) return resolve(path);

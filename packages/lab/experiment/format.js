@@ -35,6 +35,8 @@
  * @property {import('./plan.js').Size} [from] of a treatment: the smallest size at which it is measured, default quick
  * @property {(run: import('./measure.js').Run) => boolean} isOn whether the feature was seen at work; it must be
  *   in each run of the treatment and in none of the control
+ * @property {(run: import('./measure.js').Run) => string | null} [isIdle] of a treatment: why the feature had nothing to act on, or null. Such a
+ *   first round ends the experiment
  *
  * @typedef {object} Load with what its kind needs, see loads/
  * @property {keyof typeof import('./loads/index.js').loads} kind
@@ -110,6 +112,7 @@ const forms = {
     'proof?': is.pattern,
     'from?': sizeRule,
     isOn: is.function,
+    'isIdle?': is.function,
   },
   metric: {
     name: is.text,

@@ -241,9 +241,9 @@ export function journalOf(experiment, { folder, name, resume, ...options }) {
 }
 
 /** @returns {Head} */
-function headOf(experiment, path, { size, samples, seed }) {
+function headOf(experiment, path, { size, rounds, seed }) {
   const { load_average: _, ...machine } = hostRecord();
-  const { arms, cases } = planOf(experiment, { size, rounds: samples });
+  const { arms, cases } = planOf(experiment, { size, rounds });
   const params = cases.map(({ at }) => ({ ...at, size, seed }));
   const first = arms.map(({ arm }) => armFor(arm, params[0]));
   return {

@@ -1,8 +1,8 @@
 /**
  * Refusals: when no figure of an experiment counts, because its runs cannot be compared.
  *
- * A run by itself is refused for faults, for a load generator that was the limit, and for a feature that was at work in the control or not at
- * work in the treatment. The runs of a round are refused when an arm did other work than the control. Each refusal says what was found, with
+ * A run by itself is refused for faults, for a load generator that was the limit, for a feature that was at work in the control or not at
+ * work in the treatment, and in the first round for a feature that had nothing to act on. The runs of a round are refused when an arm did other work than the control. Each refusal says what was found, with
  * its figures, and what to do.
  */
 
@@ -18,9 +18,9 @@ import { nameOf } from './plan.js';
  * @property {string} why what was found, with its figures
  * @property {string} advice what to do
  *
- * @typedef {'faults' | 'saturated' | 'off' | 'on in the control' | 'unprobed' | 'varies' | 'unequal'} Kind faults of a run; the
- *   generator was the limit; the feature was not at work in the treatment, or was in the control; not all processes could
- *   be looked into; bodies differ between two runs of the control; the arms did other work
+ * @typedef {'faults' | 'saturated' | 'off' | 'on in the control' | 'idle' | 'unprobed' | 'varies' | 'unequal'} Kind faults of a run; the
+ *   generator was the limit; the feature was not at work in the treatment, or was in the control; it had
+ *   nothing to act on; not all processes could be looked into; bodies differ between two runs of the control; the arms did other work
  */
 
 /**
@@ -37,8 +37,8 @@ const ADVICE = {
   saturated:
     'Ask for less (a lower rate, fewer connections), or give the generator a core of its own',
   unprobed:
-    'The lab asks Node.js by NODE_OPTIONS: a command must add to it rather than set it. Set what an arm needs in its env ' +
-    '(--control-env and --treatment-env NODE_OPTIONS=…), to which the lab adds its own',
+    'The lab looks into Node.js by NODE_OPTIONS: a command must add to it rather than set it, as in ' +
+    'NODE_OPTIONS="$NODE_OPTIONS --expose-gc" node app.js; in a file, set it in the env of the arm',
   varies:
     'Leave out of bodies what changes from run to run, as times and process numbers: load.normalize (--ignore REGEX)',
   unequal: 'Make the arms do the same work: the same answers to the same requests',
@@ -64,7 +64,7 @@ export function refusalOfRun(run, arm) {
   if (run.saturated !== null) return refusal('saturated', [run.saturated]);
   // Where a crash is a result there is nothing left to ask.
   if (run.crash) return null;
-  const found = misplaced(run, arm);
+  const found = misplaced(run, arm) ?? idle(run, arm);
   return found && { ...found, why: atCase(run, found.why) };
 }
 
@@ -124,14 +124,30 @@ export function misplaced(run, arm) {
   return isOn
     ? {
         kind: 'on in the control',
-        why: `${name}: the feature was at work in the control`,
+        why: `${name}: the feature was at work, and must not be`,
         advice: 'Start the control without it, or let isOn look for what only the treatment shows',
       }
     : {
         kind: 'off',
-        why: `${name}: the feature was not at work in the treatment`,
+        why: `${name}: the feature was not at work`,
         advice: 'Switch it on in the treatment, or let isOn look for what shows that it is on',
       };
+}
+
+/**
+ * Whether the feature had nothing to act on, as told by the arm's `isIdle`. It is asked in the first round alone: more rounds would measure
+ * nothing else.
+ *
+ * @param {import('./measure.js').Run} run
+ * @param {import('./format.js').Arm} arm whose run it is
+ * @returns {Refusal | null}
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when `isIdle` fails
+ */
+function idle(run, arm) {
+  if (run.role !== 'treatment' || run.round !== 1 || arm.isIdle === undefined) return null;
+  const why = ask(`isIdle of ${arm.name}`, () => arm.isIdle(run));
+  if (why === null) return null;
+  return { kind: 'idle', why, advice: 'Choose a load that gives the feature something to act on' };
 }
 
 /**

@@ -4,7 +4,7 @@ import { colours } from '../run/command.js';
 import { figure as number, ratioFigure } from '../run/figures.js';
 import { isTooNoisy } from './figure.js';
 import { armsOf } from './plan.js';
-import { clip, WIDTH, wrap } from './terminal.js';
+import { clip, WIDTH, wrap } from './progress.js';
 
 const GAP = '  ';
 

@@ -2,7 +2,7 @@
  * The report on a terminal: a sentence that says what was found, bars of throughput and CPU with intervals, latency, and the rounds. The table
  * with p values is made by `experiment/table.js`.
  */
-import { clip, WIDTH, wrap } from '../experiment/text.js';
+import { clip, WIDTH, wrap } from '../experiment/progress.js';
 import { colours } from '../run/command.js';
 import { median } from '../stats/index.js';
 import { armIntervals } from './intervals.js';

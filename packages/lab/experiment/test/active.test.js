@@ -11,9 +11,9 @@ test('the feature has to be at work in the treatment, and only there', () => {
   assert.equal(misplaced(treatment, on), null);
   assert.equal(misplaced(runWith(), off), null);
   assert.equal(misplaced(twin, off), null);
-  assert.equal(misplaced(treatment, off).why, 'arm: the feature was not at work in the treatment');
-  assert.equal(misplaced(runWith(), on).why, 'arm: the feature was at work in the control');
-  assert.equal(misplaced(twin, on).why, 'arm (A/A): the feature was at work in the control');
+  assert.equal(misplaced(treatment, off).why, 'arm: the feature was not at work');
+  assert.equal(misplaced(runWith(), on).why, 'arm: the feature was at work, and must not be');
+  assert.equal(misplaced(twin, on).why, 'arm (A/A): the feature was at work, and must not be');
   assert.match(misplaced(treatment, off).advice, /Switch it on/);
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { keptIn, processesWith, start } from './program.js';
+import { keptIn, processesWith, start, startCompare } from './program.js';
 import { folderFor } from './support.js';
 
 const SUPPORT = new URL('./support.js', import.meta.url).href;
@@ -30,17 +30,18 @@ test('without arguments it shows its usage', async (t) => {
 });
 
 test('a long one says how it can be shorter, one that is short already does not', async (t) => {
-  const argv = ['--control', 'false', '--treatment', 'false', '--url', 'http://127.0.0.1:{port}/'];
+  const requests = "[{ name: 'one', path: '/die' }]";
+  const path = write(folderFor(t), requests);
   const ends = async (more) => {
-    const said = start(t, [...argv, ...more]);
+    const said = start(t, [path, ...more]);
     assert.equal(await said.ended, 1, said.errors);
     return said.output;
   };
   assert.match(
     await ends([]),
-    /^150 runs, 30 min or more; --size quick makes fewer and shorter ones\.$/m,
+    /^6 runs, .* or more; --size quick makes fewer and shorter ones\.$/m,
   );
-  assert.doesNotMatch(await ends(['--samples', '3']), /--size/);
+  assert.doesNotMatch(await ends(['--rounds', '3']), /--size/);
 });
 
 test('an experiment ends in a table, and its raw samples are kept', async (t) => {
@@ -65,7 +66,7 @@ test('an experiment ends in a table, and its raw samples are kept', async (t) =>
 test('--fail-on makes a code of a finding, and of no other', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, ONE);
-  const args = [path, '--samples', '1', '--results', folder, '--fail-on'];
+  const args = [path, '--rounds', '1', '--results', folder, '--fail-on'];
   // One round shows nothing.
   const found = start(t, [...args, 'undecided']);
   assert.equal(await found.ended, 4, found.errors);
@@ -78,7 +79,7 @@ test('--fail-on makes a code of a finding, and of no other', async (t) => {
 test('with --json stdout carries lines of JSON and nothing else', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, ONE, `, claim: ${CLAIM}`);
-  const said = start(t, [path, '--samples', '1', '--json', '--results', folder]);
+  const said = start(t, [path, '--rounds', '1', '--json', '--results', folder]);
   assert.equal(await said.ended, 0, said.errors);
   const lines = said.output.trimEnd().split('\n');
   const kinds = lines.map((line) => JSON.parse(line).kind);
@@ -111,18 +112,18 @@ test('what is unknown is told with what there is', async (t) => {
   const path = write(folder, ONE);
   const unknown = start(t, ['nothing']);
   const misspelt = start(t, [join(folder, 'tinny.js')]);
-  const seconds = start(t, [path, '--seconds', '5']);
+  const duration = start(t, [path, '--duration', '5']);
   assert.equal(await unknown.ended, 2);
   assert.match(
     unknown.errors,
-    /nothing is not the file of an experiment.* or --control and --treatment/,
+    /nothing is not the file of an experiment.* or compare two commands: millrace compare$/m,
   );
   assert.equal(await misspelt.ended, 2);
   assert.match(misspelt.errors, /there is no file .*; did you mean tiny\.js\?$/m);
-  assert.equal(await seconds.ended, 2);
+  assert.equal(await duration.ended, 2);
   assert.match(
-    seconds.errors,
-    /--seconds cannot be combined with tiny: its load \(requests\) has no such/,
+    duration.errors,
+    /--duration cannot be combined with tiny: its load \(requests\) has no such/,
   );
 });
 
@@ -140,7 +141,7 @@ test('Ctrl-C before a round is whole keeps nothing, and takes the server along',
 
 test('Ctrl-C later keeps the whole rounds, judges them and says that they are not all', async (t) => {
   const folder = folderFor(t);
-  const said = start(t, [write(folder, ONE), '--samples', '1000', '--results', folder]);
+  const said = start(t, [write(folder, ONE), '--rounds', '1000', '--results', folder]);
   await said.until(/\[4\/3000\]/);
   said.child.kill('SIGINT');
   assert.equal(await said.ended, 130, said.errors);
@@ -154,7 +155,7 @@ test('Ctrl-C later keeps the whole rounds, judges them and says that they are no
 
 test('outside of the working copy the samples stay with who measures', async (t) => {
   const folder = folderFor(t);
-  const said = start(t, [write(folder, ONE), '--samples', '1'], { cwd: folder });
+  const said = start(t, [write(folder, ONE), '--rounds', '1'], { cwd: folder });
   assert.equal(await said.ended, 0, said.errors);
   assert.equal(keptIn(join(folder, 'millrace-results'), 'tiny').length, 1);
 });
@@ -170,7 +171,7 @@ test('a mistaken file ends as a bad option does, with file and line', async (t) 
 for (const [signal, code] of Object.entries({ SIGTERM: 143, SIGHUP: 129 })) {
   test(`${signal} keeps the whole rounds as Ctrl-C does`, async (t) => {
     const folder = folderFor(t);
-    const said = start(t, [write(folder, ONE), '--samples', '1000', '--results', folder]);
+    const said = start(t, [write(folder, ONE), '--rounds', '1000', '--results', folder]);
     await said.until(/\[4\/3000\]/);
     said.child.kill(signal);
     assert.equal(await said.ended, code, said.errors);
@@ -189,9 +190,9 @@ test('a second Ctrl-C ends it, though a server does not want to end', async (t) 
     require('http').createServer((q, r) => r.end('x')).listen(Number(process.argv[2]), '127.0.0.1', up);`,
   );
   const command = `${process.execPath} ${stubborn} {port}`;
-  const said = start(t, [
-    ...['--control', command, '--treatment', command, '--url', 'http://127.0.0.1:{port}/'],
-    ...['--proof', 'x', '--seconds', '3600', '--results', folder],
+  const said = startCompare(t, [
+    ...[command, `${command} b`, '--url', 'http://127.0.0.1:{port}/'],
+    ...['--proof', 'x', '-d', '3600', '--results', folder],
   ]);
   while (!existsSync(`${stubborn}.up`)) {
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -209,7 +210,7 @@ test('a second Ctrl-C ends it, though a server does not want to end', async (t) 
 
 test('when the reader of its output goes, the results are kept', async (t) => {
   const folder = folderFor(t);
-  const said = start(t, [write(folder, ONE), '--samples', '2', '--results', folder]);
+  const said = start(t, [write(folder, ONE), '--rounds', '2', '--results', folder]);
   said.child.stdout.destroy();
   assert.equal(await said.ended, 0, said.errors);
   assert.equal(keptIn(folder, 'tiny')[0].partial, null);

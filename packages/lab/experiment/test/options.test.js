@@ -1,20 +1,36 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { USAGE as COMPARE_USAGE, OPTIONS as OF_COMPARE } from '../../compare/options.js';
 import { OPTIONS, USAGE } from '../options.js';
 
-const ROW = /^\| `--([a-z-]+)` \| (.*?) ?\| (.*?) ?\| .+ \|$/gm;
+const ROW = /^\| (?:`-([a-zA-Z])`, )?`--([a-z-]+)` \| (.*?) ?\| (.*?) ?\| .+ \|$/gm;
+const page = readFileSync(new URL('../../../../docs/reference/lab.md', import.meta.url), 'utf8');
 
-test('the table of options in docs/reference/lab.md has them all, with what they take', () => {
-  const page = readFileSync(new URL('../../../../docs/reference/lab.md', import.meta.url), 'utf8');
-  const told = [...page.matchAll(ROW)].map(([, name, value]) => [name, value]);
-  const known = Object.entries(OPTIONS).map(([name, { value = '', range }]) => [
+/** The options of a table, below the heading of a section. */
+function toldIn(heading) {
+  const [, section] = page.split(`## ${heading}\n`);
+  const [rows] = section.split(/^#/m);
+  return [...rows.matchAll(ROW)].map(([, short = '', name, value]) => [name, short, value]);
+}
+
+const described = (options) =>
+  Object.entries(options).map(([name, { value = '', short = '', range }]) => [
     name,
+    short,
     range === undefined ? value : range.join(' to '),
   ]);
-  assert.deepEqual(told.sort(), [...known, ['help', '']].sort());
-});
+
+for (const [heading, options] of Object.entries({
+  'Options of compare': OF_COMPARE,
+  'Options of experiment': OPTIONS,
+})) {
+  test(`docs/reference/lab.md has them all, with their values: ${heading}`, () => {
+    const known = [...described(options), ['help', 'h', '']];
+    assert.deepEqual(toldIn(heading).sort(), known.sort());
+  });
+}
 
 test('the usage fits a terminal', () => {
-  for (const line of USAGE.split('\n')) assert.ok(line.length <= 80, line);
+  for (const line of `${USAGE}\n${COMPARE_USAGE}`.split('\n')) assert.ok(line.length <= 80, line);
 });

@@ -57,14 +57,14 @@ test('the package works where there is nothing but its dependencies', (t) => {
     require('http').createServer((q, r) => r.end('x')).listen(Number(process.argv[2]), '127.0.0.1');`,
   );
   const said = lab(
-    ...['experiment', '--control', 'node app.cjs {port}', '--treatment', 'node app.cjs {port} on'],
+    ...['compare', 'node app.cjs {port}', 'node app.cjs {port} on'],
     ...['--url', 'http://127.0.0.1:{port}/', '--proof', 'it is on', '--html', 'report.html'],
-    ...['--samples', '1', '--seconds', '0.5', '--warmup', '0', '--connections', '2'],
+    ...['-n', '1', '-d', '0.5', '--warmup', '0', '-c', '2'],
   );
   assert.equal(said.status, 0, said.stderr);
   const [kept] = readdirSync(join(folder, 'millrace-results'));
   const page = lab('report', join('millrace-results', kept));
-  assert.match(page.stdout, /Is the treatment better than the control\?/);
+  assert.match(page.stdout, /Is B better than A\?/);
   assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /^<!doctype html>/i);
 });
 

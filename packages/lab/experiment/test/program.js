@@ -12,9 +12,14 @@ const BIN = fileURLToPath(new URL('../../bin.js', import.meta.url));
  * @returns {{ child: import('node:child_process').ChildProcess, output: string, errors: string, ended: Promise<number | string>,
  *   until: (text: RegExp) => Promise<void> }} `until` waits for a text on either of its outputs
  */
-export function start(t, args, { cwd } = {}) {
+export const start = (t, args, options) => startProgram(t, ['experiment', ...args], options);
+
+/** The same, of the command `compare`. */
+export const startCompare = (t, args) => startProgram(t, ['compare', ...args]);
+
+function startProgram(t, args, { cwd } = {}) {
   const stdio = ['ignore', 'pipe', 'pipe'];
-  const child = spawn(process.execPath, [BIN, 'experiment', ...args], { cwd, stdio });
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio });
   const said = { child, output: '', errors: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     said.output += text;

@@ -78,7 +78,7 @@ describe('millrace experiment --resume', () => {
     assert.match(first.output, /Partial: its time was up after [123] of 4 rounds/);
     assert.match(first.output, /To go on with it: --resume/);
 
-    const longer = start(t, [...args, '--resume', '--samples', '9', '--seed', '3']);
+    const longer = start(t, [...args, '--resume', '--rounds', '9', '--seed', '3']);
     assert.equal(await longer.ended, 2);
     assert.match(longer.errors, /seed was \d+ and is 3; rounds was \{"":4\} and is \{"":9\}/);
     appendFileSync(path, '\n// Changed.\n');

@@ -115,8 +115,10 @@ const refusals = {
   'bytes per answer': { treatment: { routes: { '/one': '/long' } } },
   payload: { treatment: { routes: { '/one': '/two' } } },
   'do not count: status 404': { treatment: { routes: { '/one': '/gone' } } },
-  'fast: the feature was not at work in the treatment': { treatment: { routes: {} } },
-  'slow: the feature was at work in the control': { control: { routes: { '/one': '/one-fast' } } },
+  'fast: the feature was not at work': { treatment: { routes: {} } },
+  'slow: the feature was at work, and must not be': {
+    control: { routes: { '/one': '/one-fast' } },
+  },
 };
 
 for (const [why, changes] of Object.entries(refusals)) {

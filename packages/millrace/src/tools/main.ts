@@ -29,7 +29,8 @@ const commands: Record<string, Command> = {
     summary: 'tell what works on this machine, what does not, and how to fix it',
     run: async (argv) => (await import('./doctor/index.js')).doctor(argv),
   },
-  experiment: lab('experiment', 'compare two ways to run a server'),
+  compare: lab('compare', 'measure two commands against each other'),
+  experiment: lab('experiment', 'run an experiment that is kept in a file'),
   report: lab('report', 'write saved results as a page or text'),
 };
 
@@ -44,8 +45,8 @@ ${names.map((name) => `  ${name.padEnd(12)} ${commands[name]!.summary}`).join('\
 
 See what it would gain, without a change:  millrace observe app.js
 Watch an application with it:              millrace run app.js
-Prove the gain:                            millrace experiment \\
-    --control 'node app.js' --treatment 'node --import millrace/auto app.js' \\
+Prove the gain:                            millrace compare \\
+    'node app.js' 'node --import millrace/auto app.js' \\
     --url http://127.0.0.1:3000/
 Find out what does not work here:          millrace doctor`;
 

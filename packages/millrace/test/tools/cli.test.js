@@ -30,7 +30,7 @@ test('without a command it says which there are', async () => {
     const { code, output } = await millrace(args);
     assert.equal(code, 0);
     assert.match(output, /^Usage: millrace COMMAND/);
-    assert.match(output, /^ {2}experiment .*\n {2}report /m);
+    assert.match(output, /^ {2}compare .*\n {2}experiment .*\n {2}report /m);
     assert.ok(output.split('\n').every((line) => line.length <= 80));
   }
 });
@@ -54,7 +54,7 @@ test('each command explains itself, with examples', async () => {
 test('no help is wider than a terminal, those of the lab neither', async () => {
   const { output } = await millrace(['--help']);
   const names = [...output.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
-  assert.deepEqual(names, ['run', 'observe', 'doctor', 'experiment', 'report']);
+  assert.deepEqual(names, ['run', 'observe', 'doctor', 'compare', 'experiment', 'report']);
   for (const name of names) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);
@@ -86,11 +86,11 @@ test('an unknown command is told with the one that was meant', async () => {
 });
 
 test('the commands of the lab have their help', async () => {
-  const experiment = await millrace(['experiment', '--help']);
-  assert.equal(experiment.code, 0, experiment.errors);
-  assert.match(experiment.output, /^Usage: millrace experiment/);
-  const report = await millrace(['report', '--help']);
-  assert.match(report.output, /^Usage: millrace report/);
+  for (const name of ['compare', 'experiment', 'report']) {
+    const { code, output, errors } = await millrace([name, '--help']);
+    assert.equal(code, 0, errors);
+    assert.match(output, new RegExp(`^Usage: millrace ${name}`));
+  }
 });
 
 test('the lab of the working directory comes first', async (t) => {

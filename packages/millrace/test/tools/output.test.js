@@ -33,6 +33,7 @@ const commands = [
   ['millrace', 'doctor'],
   ['millrace', 'doctor', '--json'],
   ['millrace', 'experiment'],
+  ['millrace', 'compare', '--help'],
   ['millrace', 'experiment', '--help'],
   ['millrace', 'report', '--help'],
   ['millrace-worker', '--help'],

@@ -59,7 +59,7 @@ export const openTelemetry = peer('@opentelemetry/api', 1, 'metrics for OpenTele
 export function lab() {
   const path = findLab();
   if (path !== undefined) return ok(path);
-  const means = 'optional: millrace experiment and millrace report need it';
+  const means = 'optional: millrace compare, experiment and report need it';
   return note('not installed', means, INSTALL);
 }
 

@@ -105,7 +105,7 @@ export const backlog = onLinux(({ root }) => {
 export const perf = onLinux(({ root, env }) => {
   const args = ['stat', '-x', ',', '-e', EVENT, '--', process.execPath, '--version'];
   const { error, stderr } = spawnSync('perf', args, { env, encoding: 'utf8', timeout: 10_000 });
-  const means = 'optional: without it millrace experiment does not count system calls';
+  const means = 'optional: without it millrace compare does not count system calls';
   if (error !== undefined) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const found = isAbsent ? 'not installed' : `does not run: ${error.message}`;

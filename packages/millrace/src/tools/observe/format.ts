@@ -337,8 +337,8 @@ function toTry(report: Report, command: string | undefined, bold: Paint, width: 
   if (index < 0) {
     return [...lines, ...wrapped('Run it again like this to see what is left.', width)];
   }
-  const { experiment } = commands(report, changes[index]!, command);
-  if (experiment === null) return [...lines, ...wrapped(noExperiment(command, report), width)];
+  const { compare } = commands(report, changes[index]!, command);
+  if (compare === null) return [...lines, ...wrapped(noComparison(command, report), width)];
   const what = isOne
     ? 'it helps'
     : index === 0
@@ -348,8 +348,8 @@ function toTry(report: Report, command: string | undefined, bold: Paint, width: 
     ...lines,
     ...wrapped(`This measures whether ${what} (needs @millrace/lab):`, width),
     '',
-    bold(indented(experiment)),
-    ...(experiment.includes(' --event ')
+    bold(indented(compare)),
+    ...(compare.includes(' --event ')
       ? [
           '',
           ...wrapped('Put the name of an event that your clients send in place of message.', width),
@@ -368,10 +368,10 @@ function codeOf(change: ReturnType<typeof advice>[number]): string | null {
   return instead ?? `// by hand: one statement for many values, in batch(), instead of\n// ${text}`;
 }
 
-function noExperiment(command: string | undefined, { application }: Report): string {
+function noComparison(command: string | undefined, { application }: Report): string {
   return command === undefined && application.file === null
     ? 'How the application is started is not known, so there is no command for it.'
-    : 'No server was seen that an experiment could ask.';
+    : 'No server was seen that could be compared under load.';
 }
 
 /** By a turn after the start-up, or by a request, which is nobody's start-up. */

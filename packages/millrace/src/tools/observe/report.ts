@@ -207,7 +207,7 @@ interface Commands {
   /** Starts the application with the change; null when it is not known how it is started, and for a change of its code. */
   run: string | null;
   /** Compares both ways; null also when there is no server of http or ws that it could ask. */
-  experiment: string | null;
+  compare: string | null;
 }
 
 /** Switches of what is on by default, so that a feature can be tried alone. */
@@ -218,22 +218,22 @@ export function commands(report: Report, change: Change, given?: string): Comman
   const { application } = report;
   const fixed = given ?? commandOf(application, null);
   if (fixed === null || change.name === 'batch' || change.name === 'pipelined')
-    return { run: null, experiment: null };
+    return { run: null, compare: null };
   const run = changed(fixed, change);
   const load = loadOf(report);
-  if (load === null) return { run, experiment: null };
-  const control = given ?? commandOf(application, load.port)!;
-  const treatment = changed(control, change);
+  if (load === null) return { run, compare: null };
+  const before = given ?? commandOf(application, load.port)!;
+  const after = changed(before, change);
   const shown = change.name === 'threadpool' ? threads(change.size) : null;
   const lines = [
-    'npx millrace experiment',
-    `--control ${quoted(control)}`,
+    'npx millrace compare',
+    quoted(before),
     // The lab has to see which arm it is, and Node.js says nothing of its threads.
-    `--treatment ${quoted(shown === null ? treatment : `echo ${shown}; ${treatment}`)}`,
+    quoted(shown === null ? after : `echo ${shown}; ${after}`),
     ...(shown === null ? [] : [`--proof ${shown}`]),
-    load.options(isPlaceable(control) ? '{port}' : `${load.port}`),
+    load.options(isPlaceable(before) ? '{port}' : `${load.port}`),
   ];
-  return { run, experiment: lines.join(' \\\n  ') };
+  return { run, compare: lines.join(' \\\n  ') };
 }
 
 const isPlaceable = (command: string) => command.includes('{port}');
@@ -262,7 +262,7 @@ function changed(command: string, change: Change): string {
   return `MILLRACE=${[change.name, ...nothingElse].join(',')} ${loaded}`;
 }
 
-/** A server that an experiment can load, and how; null when none was seen. */
+/** A server that `millrace compare` can load, and how; null when none was seen. */
 function loadOf({ requests, frames }: Report) {
   const server = requests.servers.find(({ port, secure }) => port !== null && !secure);
   if (server === undefined) return null;

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { formatReport, observe } from 'millrace/observe';
-import { readExperimentArgs } from '../../../../lab/experiment/args.js';
+import { readCompareArgs } from '../../../../lab/compare/args.js';
 
 const nothing = () => {
   const observation = observe();
@@ -41,14 +41,14 @@ function busy() {
 }
 
 /** As a shell and the program see the command of a text. */
-function experimentIn(text) {
-  const command = text.slice(text.indexOf('npx millrace experiment'));
+function comparisonIn(text) {
+  const command = text.slice(text.indexOf('npx millrace compare'));
   const printed = execFileSync('sh', ['-c', command.replace('npx', "printf '%s\\0'")], {
     encoding: 'utf8',
   });
   const [program, name, ...argv] = printed.slice(0, -1).split('\0');
-  assert.deepEqual([program, name], ['millrace', 'experiment']);
-  return readExperimentArgs(argv);
+  assert.deepEqual([program, name], ['millrace', 'compare']);
+  return readCompareArgs(argv);
 }
 
 test('each line has its figures', () => {
@@ -146,7 +146,7 @@ function busyBut(name) {
   return report;
 }
 
-for (const [name, treatment, proof] of [
+for (const [name, command, proof] of [
   [
     'threadpool',
     'echo UV_THREADPOOL_SIZE=8; UV_THREADPOOL_SIZE=8 node app.js',
@@ -156,10 +156,10 @@ for (const [name, treatment, proof] of [
   ['net', 'MILLRACE=net,no-ws,no-fs,no-dns,no-reads node --import millrace/auto app.js'],
   ['auto', 'node --import millrace/auto app.js'],
 ]) {
-  test(`the experiment changes one thing, and is one that the lab takes: ${name}`, () => {
-    const found = experimentIn(formatReport(busyBut(name)));
-    assert.equal(found.control, 'node app.js');
-    assert.equal(found.treatment, treatment);
+  test(`the comparison changes one thing, and is one that the lab takes: ${name}`, () => {
+    const found = comparisonIn(formatReport(busyBut(name)));
+    assert.equal(found.a, 'node app.js');
+    assert.equal(found.b, command);
     assert.equal(found.proof?.source, proof);
     assert.deepEqual(found.url, ['http://127.0.0.1:8080/list?of=a b']);
   });
@@ -197,20 +197,18 @@ for (const [name, [application, expected]] of Object.entries(started)) {
   test(`${name}: it is started as it was`, () => {
     const report = busy();
     Object.assign(report.application, application);
-    const { control, treatment, url } = experimentIn(formatReport(report));
-    assert.equal(control, expected);
-    assert.match(treatment, /^echo \S+; UV_THREADPOOL_SIZE=8 (PORT=\{port\} )?node /);
+    const { a, b, url } = comparisonIn(formatReport(report));
+    assert.equal(a, expected);
+    assert.match(b, /^echo \S+; UV_THREADPOOL_SIZE=8 (PORT=\{port\} )?node /);
     const port = expected.includes('{port}') ? '{port}' : 8080;
     assert.equal(url[0], `http://127.0.0.1:${port}/list?of=a b`);
   });
 }
 
 test('a command that is given is used', () => {
-  const { control, treatment } = experimentIn(
-    formatReport(busyBut('net'), { command: 'node  my.js {port}' }),
-  );
-  assert.equal(control, 'node  my.js {port}');
-  assert.match(treatment, /node --import millrace\/auto {2}my\.js \{port\}$/);
+  const { a, b } = comparisonIn(formatReport(busyBut('net'), { command: 'node  my.js {port}' }));
+  assert.equal(a, 'node  my.js {port}');
+  assert.match(b, /node --import millrace\/auto {2}my\.js \{port\}$/);
 });
 
 test('a server of WebSockets is loaded by them', () => {
@@ -220,21 +218,21 @@ test('a server of WebSockets is loaded by them', () => {
     ...{ sockets: 2, frames: 10, turns: 2, contents: 2, writes: 4 },
   };
   report.requests.upgradeUrl = '/chat';
-  const raw = experimentIn(formatReport(report));
+  const raw = comparisonIn(formatReport(report));
   assert.deepEqual([raw.ws, raw.protocol, raw.url], ['ws://127.0.0.1:8080/chat', undefined, []]);
   report.requests.upgradeUrl = '/socket.io/?EIO=4&transport=websocket';
   const text = formatReport(report);
-  const { ws, protocol, event } = experimentIn(text.slice(0, text.indexOf('\n\nPut the name')));
+  const { ws, protocol, event } = comparisonIn(text.slice(0, text.indexOf('\n\nPut the name')));
   assert.deepEqual([ws, protocol, event], ['ws://127.0.0.1:8080', 'socket.io', 'message']);
 });
 
-test('without a server that can be asked there is no experiment', () => {
+test('without a server that can be loaded there is no comparison', () => {
   for (const servers of [[], [{ port: 443, secure: true }], [{ port: null, secure: false }]]) {
     const report = busy();
     report.requests.servers = servers;
     const text = formatReport(report);
     assert.match(text, /^ {5}UV_THREADPOOL_SIZE=8 node app\.js$/m);
-    assert.match(text, /No server was seen that an experiment could ask/);
+    assert.match(text, /No server was seen that could be compared under load/);
     assert.doesNotMatch(text, /npx/);
   }
 });
@@ -300,14 +298,14 @@ test('an exhausted pool is advised to share connections, but not where equal que
   assert.doesNotMatch(equal, /pipelined/);
 });
 
-test('the experiment is of the first change that is a command', () => {
+test('the comparison is of the first change that is a command', () => {
   const report = asking([{ ...statement, queries: 6000 }]);
   report.writes = { writes: 400, turns: 100, mostInTurn: 4, saved: 300 };
   const text = formatReport(report);
   assert.match(text, /^ {2}1\. batch\(\): /m);
   assert.match(text, /^ {2}2\. net alone: /m);
   assert.match(text, /This measures whether number 2 helps/);
-  assert.match(experimentIn(text).treatment, /^MILLRACE=net,/);
+  assert.match(comparisonIn(text).b, /^MILLRACE=net,/);
 });
 
 test('a driver that cannot be seen is told, and not taken for nothing', () => {

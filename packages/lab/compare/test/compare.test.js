@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { compare } from './compare.js';
-import { processesWith, start } from './program.js';
-import { folderFor } from './support.js';
+import { processesWith, startCompare } from '../../experiment/test/program.js';
+import { folderFor } from '../../experiment/test/support.js';
+import { compare } from './two-servers.js';
 
 test('two commands are compared, with a proof that the feature is on in one of them', async (t) => {
-  const env = ['--treatment-env', 'EXTRA=port {port}', '--proof', 'mode: fast port \\d+'];
-  const { said, folder, kept } = compare(t, { more: env });
+  const more = ['--proof', 'mode: fast port \\d+'];
+  const { said, folder, kept } = compare(t, { before: "EXTRA='port {port}'", more });
   assert.equal(await said.ended, 0, said.errors);
   const { figures, metrics, runs, arms, refusal } = kept();
   const isJudged = ({ name, better }) => name.startsWith('p') && name.endsWith('_ms') && better;
@@ -23,21 +23,21 @@ test('two commands are compared, with a proof that the feature is on in one of t
 });
 
 test('bodies of different size are refused, with both figures', async (t) => {
-  const more = ['--rate', '10', '--proof', 'mode: fast'];
-  const { said } = compare(t, { treatment: 'longerbody fast', more });
+  const more = ['-R', '10', '--proof', 'mode: fast'];
+  const { said } = compare(t, { b: 'longerbody fast', more });
   assert.equal(await said.ended, 3);
-  assert.match(said.errors, /bytes per answer of 'GET \/': 4 in control, 10 in treatment/);
+  assert.match(said.errors, /bytes per answer of 'GET \/': 4 in A, 10 in B/);
 });
 
 test('without a sign of the feature it is refused, with the option that gives one', async (t) => {
-  const { said } = compare(t, { more: ['--rate', '10'] });
+  const { said } = compare(t, { more: ['-R', '10'] });
   assert.equal(await said.ended, 3, said.errors);
-  assert.match(said.errors, /the feature was not at work in the treatment/);
+  assert.match(said.errors, /B: the feature was not at work/);
   assert.match(said.errors, /Millrace's own counters .* or give --proof REGEX/);
 });
 
-test('a rate is an open loop, and the cost of an answer comes first', async (t) => {
-  const more = ['--rate', '10', '--proof', 'mode', '--markdown'];
+test('a rate is an open loop, and the CPU per request comes first', async (t) => {
+  const more = ['-R', '10', '--proof', 'mode', '--markdown'];
   const { said, folder, kept } = compare(t, { more: [...more, join(folderFor(t), 'report.md')] });
   assert.equal(await said.ended, 0, said.errors);
   const { metrics, runs } = kept();
@@ -45,16 +45,25 @@ test('a rate is an open loop, and the cost of an answer comes first', async (t) 
   assert.equal(metrics[1].better, 'lower');
   assert.equal(runs[0].work[0].answers, 5);
   const report = /^report \(markdown\): (.*)$/m.exec(said.output)[1];
-  assert.match(readFileSync(report, 'utf8'), /Is the treatment better than the control\?/);
+  assert.match(readFileSync(report, 'utf8'), /Is B better than A\?/);
   assert.ok(folder);
 });
 
 test('a server that does not start fails it with what it said', async (t) => {
-  const said = start(t, [
-    ...['--control', 'echo "no such database" >&2; exit 7'],
-    ...['--treatment', 'echo "no such database" >&2; exit 8'],
+  const said = startCompare(t, [
+    ...['echo "no such database" >&2; exit 7', 'echo "no such database" >&2; exit 8'],
     ...['--url', 'http://127.0.0.1:{port}/', '--proof', 'x'],
   ]);
   assert.equal(await said.ended, 1);
-  assert.match(said.errors, /Failed: \w+ ended unexpectedly with code [78]: no such database\.$/m);
+  assert.match(said.errors, /Failed: [AB] ended unexpectedly with code [78]: no such database\.$/m);
+});
+
+test('it ends in the round in which Millrace had nothing to merge, and says so', async (t) => {
+  const { said, kept } = compare(t, { node: '--import millrace/auto', rounds: 8 });
+  assert.equal(await said.ended, 3, said.errors);
+  assert.match(said.errors, /^Stopped in the first round: Millrace is on in B, but had nothing/m);
+  assert.match(said.errors, /millrace observe says what it could merge/);
+  const { refusal, runs } = kept();
+  assert.equal(refusal.kind, 'idle');
+  assert.ok(runs.every(({ round }) => round === 1));
 });

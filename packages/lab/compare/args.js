@@ -1,30 +1,77 @@
-/** Which options go together, of an experiment without a file. */
+/** The command line of `compare`: two commands, a load, and options that fit each other. */
 import { existsSync } from 'node:fs';
 import { UsageError } from '@millrace/base/command';
+import { readFailOn } from '../experiment/fail-on.js';
+import { randomSeed } from '../stats/random.js';
+import { LARGEST } from '../experiment/plan.js';
 import { whyNotLocal } from '../load/loopback.js';
-import { secondsOf } from './options.js';
+import { readArgs } from '../run/command.js';
+import { DURATION_S, OPTIONS } from './options.js';
 
 const PROTOCOLS = ['raw', 'chat', 'socket.io'];
 const AUDIENCES = ['everyone', 'others', 'sender'];
 
-/** An open loop keeps every answer. */
+/** An open loop keeps every response. */
 const MOST_REQUESTS = 1_000_000;
 
 /**
- * @param {import('./args.js').Options} options
+ * @param {string[]} argv
+ * @returns {Options}
  * @throws {UsageError} one sentence: the option, its value, what is allowed
+ *
+ * @typedef {object} Options by their names; what was not given is undefined, except these
+ * @property {string} a the first command
+ * @property {string} b the second one
+ * @property {number} seed given, or random
+ * @property {string[]} url
+ * @property {RegExp | undefined} proof
+ * @property {RegExp | undefined} ignore
+ * @property {Set<string> | undefined} fail-on findings
+ * @property {import('../experiment/plan.js').Size} size always the largest: rounds and duration are options of their own
+ * @property {boolean} json
+ * @property {boolean} help
  */
-export function checkAdHoc(options) {
-  const { control, treatment, url, ws, script, health } = options;
-  for (const [name, command] of Object.entries({ control, treatment })) {
-    if (command !== undefined) continue;
-    throw new UsageError(`--${name} is missing; it takes the command that starts its server.`);
+export function readCompareArgs(argv) {
+  const { options, rest } = readArgs(argv, OPTIONS);
+  const [a, b] = rest;
+  Object.assign(options, { a, b, size: LARGEST });
+  options.url ??= [];
+  options.seed ??= randomSeed();
+  for (const each of ['proof', 'ignore']) options[each] = pattern(each, options[each]);
+  options['fail-on'] = readFailOn(options['fail-on']);
+  if (options.help) return options;
+  checkCommands(rest);
+  checkLoad(options);
+  checkTogether(options);
+  checkEvents(options);
+  if (options.url.length > 0) checkRate(options);
+  return options;
+}
+
+function checkCommands(commands) {
+  const [a, b] = commands;
+  if (a === undefined) {
+    throw new UsageError("there is no command; give the two that start your server: 'A' 'B'.");
   }
+  if (b === undefined) {
+    throw new UsageError(
+      `there is only one command, "${a}"; give a second one to compare it with.`,
+    );
+  }
+  if (commands.length > 2) {
+    throw new UsageError(
+      `there are ${commands.length} commands: ${commands.map((each) => `"${each}"`).join(', ')}; give two, each in quotes.`,
+    );
+  }
+  if (a === b) throw new UsageError(`both commands are "${a}"; they must differ.`);
+}
+
+function checkLoad({ url, ws, script, health }) {
   if (url.length === 0 && ws === undefined) {
     throw new UsageError('--url or --ws is missing; it says where the servers listen.');
   }
   if (url.length > 0 && ws !== undefined) {
-    throw new UsageError('--url and --ws are both there; an experiment has one kind of load.');
+    throw new UsageError('--url and --ws are both there; a comparison has one kind of load.');
   }
   checkUrls(url);
   if (ws !== undefined) checkUrl('ws', ws, 'ws:');
@@ -34,9 +81,6 @@ export function checkAdHoc(options) {
   if (script !== undefined && !existsSync(script)) {
     throw new UsageError(`--script is "${script}"; there is no file ${script}.`);
   }
-  checkTogether(options);
-  checkEvents(options);
-  if (url.length > 0) checkRate(options);
 }
 
 function checkEvents({ protocol, event, reply, data, to, rate, ws }) {
@@ -98,19 +142,17 @@ function checkTogether({ url, ws, script, protocol, rate, ignore, connections })
   }
   if (rate !== undefined && connections !== undefined && ws === undefined) {
     throw new UsageError(
-      '--connections cannot be combined with --rate: requests that come at a rate take as many as they ' +
-        'need; leave one of them out.',
+      '--connections cannot be combined with --rate: requests at a rate take as many as they need; leave one of them out.',
     );
   }
 }
 
-function checkRate({ url, rate, size, ...options }) {
+function checkRate({ url, rate, duration = DURATION_S }) {
   if (rate === undefined) return;
-  const seconds = secondsOf(options, size);
-  const requests = rate * seconds;
+  const requests = rate * duration;
   if (requests >= url.length && requests <= MOST_REQUESTS) return;
   throw new UsageError(
-    `--rate ${rate} in --seconds ${seconds} makes ${Number(requests.toPrecision(3))} requests; allowed are ` +
+    `--rate ${rate} in --duration ${duration} makes ${Number(requests.toPrecision(3))} requests; allowed are ` +
       `${url.length} (one for each --url) to ${MOST_REQUESTS}.`,
   );
 }
@@ -135,4 +177,15 @@ function checkUrl(name, value, protocol) {
   const hint =
     name === 'url' && value.startsWith('ws:') ? ' A WebSocket server goes with --ws.' : '';
   if (why !== null) throw new UsageError(`--${name} is "${shown}"; it ${why}.${hint}`);
+}
+
+function pattern(name, text) {
+  if (text === undefined) return undefined;
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw new UsageError(
+      `--${name} is "${text}", which is not a regular expression: ${error.message}.`,
+    );
+  }
 }

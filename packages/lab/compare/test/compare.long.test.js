@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { compare } from './compare.js';
-import { processesWith } from './program.js';
+import { processesWith } from '../../experiment/test/program.js';
+import { compare } from './two-servers.js';
 
 test('a proof that is seen in both is refused', async (t) => {
-  const { said } = compare(t, { control: 'body fast', more: ['--proof', 'mode: fast'] });
+  const { said } = compare(t, { a: 'body fast', more: ['--proof', 'mode: fast'] });
   assert.equal(await said.ended, 3);
   assert.match(
     said.errors,
-    /at work in the control.*\n--proof "mode: fast" is in the control, too, in its output: "mode: fast /,
+    /A.*: the feature was at work, and must not be.*\n--proof "mode: fast" is in A, too, in its output: "mode: fast /,
   );
 });
 
 test('memory that rises in one arm is told', async (t) => {
   const more = ['--proof', 'mode: leak'];
-  const { said, kept } = compare(t, { treatment: 'body leak', seconds: 2, more });
+  const { said, kept } = compare(t, { b: 'body leak', seconds: 2, more });
   assert.equal(await said.ended, 0, said.errors);
-  const told = kept().notes.find((note) => note.startsWith('Memory of treatment'));
-  assert.match(told, /^Memory of treatment rose by \d+\.\d MB\/s/);
-  assert.ok(said.output.includes('Memory of treatment rose'), said.output);
+  const told = kept().notes.find((note) => note.startsWith('Memory of B'));
+  assert.match(told, /^Memory of B rose by \d+\.\d MB\/s/);
+  assert.ok(said.output.includes('Memory of B rose'), said.output);
 });
 
 test('a command may be all that a shell understands', async (t) => {
@@ -32,7 +32,7 @@ test('a command may be all that a shell understands', async (t) => {
 });
 
 test('a proof in the middle of a long log is found', async (t) => {
-  const { said } = compare(t, { treatment: 'body long', more: ['--proof', 'mode: long'] });
+  const { said } = compare(t, { b: 'body long', more: ['--proof', 'mode: long'] });
   assert.equal(await said.ended, 0, said.errors);
 });
 
@@ -43,9 +43,9 @@ test('the path of --health has the port, too', async (t) => {
 });
 
 test('what is ignored may differ', async (t) => {
-  for (const flags of [[], ['--rate', '20']]) {
+  for (const flags of [[], ['-R', '20']]) {
     const given = ['--proof', 'mode: fast', ...flags];
-    const wanted = { control: 'body-1', treatment: 'body-2 fast' };
+    const wanted = { a: 'body-1', b: 'body-2 fast' };
     const refused = compare(t, { ...wanted, more: given });
     assert.equal(await refused.said.ended, 3, refused.said.output);
     const ignored = compare(t, { ...wanted, more: [...given, '--ignore', '-\\d'] });

@@ -1,21 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keptIn, start } from './program.js';
-import { folderFor } from './support.js';
-
-const BRIEF = ['--samples', '1', '--warmup', '0'];
+import { keptIn, startCompare } from '../../experiment/test/program.js';
+import { folderFor } from '../../experiment/test/support.js';
 
 /** Runs two commands of a server that answers `body`, and says `mode` on stdout when it is given one. */
 export function compare(
   t,
   {
-    control = 'body',
-    treatment = 'body fast',
+    a = 'body',
+    b = 'body fast',
     before = '',
+    node = '',
+    rounds = 1,
     seconds = 0.5,
     more = [],
     url = '/',
-    isOpen = more.includes('--rate'),
+    isOpen = more.includes('-R'),
   },
 ) {
   const folder = folderFor(t);
@@ -36,13 +36,14 @@ export function compare(
       if (mode === 'leak') setInterval(() => kept.push(Buffer.alloc(1e6, 1)), 20);
     });`,
   );
-  const command = (args) => `${before} ${process.execPath} ${app} {port} ${args}`;
+  const command = (args, options = '') =>
+    `${before} ${process.execPath} ${options} ${app} {port} ${args}`;
   const results = join(folder, 'results');
-  const said = start(t, [
-    ...['--control', command(control), '--treatment', command(treatment)],
-    ...['--url', `http://127.0.0.1:{port}${url}`, '--results', results, ...BRIEF, ...more],
-    ...(isOpen ? [] : ['--connections', '2']),
-    ...['--seconds', `${seconds}`],
+  const said = startCompare(t, [
+    ...[command(a), command(b, node)],
+    ...['--url', `http://127.0.0.1:{port}${url}`, '--results', results, '--warmup', '0', ...more],
+    ...(isOpen ? [] : ['-c', '2']),
+    ...['-n', `${rounds}`, '-d', `${seconds}`],
   ]);
-  return { said, folder, kept: () => keptIn(results, 'experiment')[0] };
+  return { said, folder, kept: () => keptIn(results, 'compare')[0] };
 }
