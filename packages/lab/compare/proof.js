@@ -1,7 +1,7 @@
 /**
- * Whether B does what A does not. With `--proof` a text shows it, which B alone writes or answers. Without, Millrace's own counters do:
- * they move in B, and not in A. These also say whether Millrace had anything to merge: if all calls of a round came alone, more rounds
- * would measure its overhead, and the comparison ends.
+ * Proof that B uses the feature and A does not. With `--proof` it is a text that B alone writes or answers. Without, Millrace's own counters
+ * must move in B, and not in A. They also say whether Millrace had anything to merge: if all calls of a round came alone, more rounds would
+ * measure its overhead, and the comparison ends.
  */
 
 const LOOKED_AT =
@@ -46,9 +46,8 @@ function least(from, ...others) {
  * @typedef {object} Proof
  * @property {(run: import('../experiment/measure.js').Run) => boolean} isOn
  * @property {(run: import('../experiment/measure.js').Run) => string | null} [isIdle] why the feature had nothing to act on
- * @property {string} about a sentence: what it looks at
- * @property {(refusal: import('../experiment/refusal.js').Refusal) => string | undefined} advice what to do when it was where it must not be,
- *   or not where it must, or idle
+ * @property {string} about a sentence for the report
+ * @property {(refusal: import('../experiment/refusal.js').Refusal) => string | undefined} advice the way out of a refusal
  */
 
 /**

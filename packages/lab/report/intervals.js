@@ -1,4 +1,4 @@
-/** The arms of one metric by themselves: what each did, with an interval. */
+/** Arms of one metric, each by itself, with an interval. */
 import { pairedShift } from '../stats/index.js';
 import { isNumber } from './numbers.js';
 import { figuresOf, shownArms } from './select.js';

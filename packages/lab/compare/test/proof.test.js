@@ -1,4 +1,4 @@
-/** Whether B does what A does not, and whether Millrace had anything to act on. */
+/** Proof that B uses Millrace and A does not, and that there was anything to merge. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refusalOfRun } from '../../experiment/refusal.js';

@@ -30,7 +30,7 @@ test('without arguments it shows its usage', async (t) => {
 });
 
 test('a long one says how it can be shorter, one that is short already does not', async (t) => {
-  const requests = "[{ name: 'one', path: '/die' }]";
+  const requests = "[{ name: 'one', path: '/die' }, { name: 'late', path: '/one', at: 60_000 }]";
   const path = write(folderFor(t), requests);
   const ends = async (more) => {
     const said = start(t, [path, ...more]);

@@ -67,7 +67,7 @@ const gainNote = ({ claims }) =>
     claims.length > 0 && ' The upright stroke is the claim.'
   }</p>`;
 
-/** Figures that have a ratio, and what makes rows of them. */
+/** Figures that have a ratio, with a function that makes rows of them. */
 function gains(results) {
   const figures = results.figures.filter(({ better, ahead }) => better && isNumber(ahead));
   const arms = shownArms(results).filter(({ role }) => role === 'treatment');
@@ -116,7 +116,7 @@ export function roundsFigure(results, label) {
 `;
 }
 
-/** What the rounds of one case look like: their spread, and a typical run. */
+/** Spread of the rounds of one case, and a typical run. */
 export function caseCharts(results, label) {
   const arms = shownArms(results);
   const densities = densityCharts(results, label, arms);
