@@ -16,7 +16,8 @@ export async function pictureReport({ browser, cleanup, say }) {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-picture-'));
   cleanup.add(() => rm(folder, { recursive: true, force: true }));
   const html = join(folder, 'report.html');
-  const args = [experiment, '--size', 'quick', '--results', folder, '--html', html];
+  const file = fileURLToPath(new URL(`../../${experiment}`, import.meta.url));
+  const args = [file, '--size', 'quick', '--results', folder, '--html', html];
   say(`millrace experiment ${experiment} --size quick`);
   const child = spawn(process.execPath, [lab, 'experiment', ...args], { stdio: 'inherit' });
   cleanup.add(() => child.kill('SIGTERM'));

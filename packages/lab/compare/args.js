@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { UsageError } from '@millrace/base/command';
 import { readFailOn } from '../experiment/fail-on.js';
-import { randomSeed } from '../stats/random.js';
 import { LARGEST } from '../experiment/plan.js';
 import { whyNotLocal } from '../load/loopback.js';
 import { readArgs } from '../run/command.js';
+import { randomSeed } from '../stats/random.js';
 import { DURATION_S, OPTIONS } from './options.js';
 
 const PROTOCOLS = ['raw', 'chat', 'socket.io'];
