@@ -58,7 +58,8 @@ test('snippets have no type errors', async (t) => {
   }).catch((error) => error);
   const errors = stdout
     .split('\n')
-    .filter((line) => /error TS/.test(line) && !EXPECTED.test(line))
+    // The lab is JavaScript, whose own files are checked where its types are made.
+    .filter((line) => /^snippet\d+\..*error TS/.test(line) && !EXPECTED.test(line))
     .map((line) => line.replace(/^snippet(\d+)\.\ws/, (_, i) => snippets[i].id))
     .filter((line) => !line.includes(`error ${EXCEPT[line.split('(')[0]]}:`));
   assert.deepEqual(errors, []);

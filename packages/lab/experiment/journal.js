@@ -281,7 +281,7 @@ const LEFT_OUT = /^(node_modules|(millrace-)?results|soak|types|test(-.*)?|\..*)
  * @param {string} file of the experiment
  * @returns {Record<string, string>} by path, from the root of the working copy
  */
-export function codeOf(file) {
+function codeOf(file) {
   const parts = existsSync(join(ROOT, 'examples')) ? PARTS.map((each) => join(ROOT, each)) : [LAB];
   const files = new Set([resolve(file), ...parts.flatMap(filesOf)]);
   return Object.fromEntries([...files].map((path) => [relative(ROOT, path), hashOf(path)]));

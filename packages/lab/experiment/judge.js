@@ -237,7 +237,7 @@ const LEVEL = 0.95;
  * @property {number | null} pHolm corrected over its family, see `findings`
  * @property {string | null} says what the outcome means, in the words of the experiment
  */
-export function judgeClaims({ claims, cases, treatments }, figures, refusals, made = {}) {
+function judgeClaims({ claims, cases, treatments }, figures, refusals, made = {}) {
   const labels = cases.map(({ label }) => label);
   const names = treatments.map(({ name }) => name);
   const isMade = (place) =>

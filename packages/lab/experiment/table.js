@@ -164,7 +164,7 @@ function probability(p) {
  * @param {ReturnType<typeof import('../run/command.js').colours>} paint
  * @returns {string[]}
  */
-export function claimLines({ claims }, paint) {
+function claimLines({ claims }, paint) {
   if (claims.length === 0) return [];
   const isOneArm = new Set(claims.map(({ arm }) => arm)).size === 1;
   const lines = ['', paint.bold('Claims')];

@@ -86,7 +86,7 @@ function firstAnswers(answers) {
 /** The single answers that the kind of load `requests` keeps. */
 
 /** Whether an answer counts: a 2xx and, where the load can tell, right. */
-export const isGood = ({ status, error }) => error === null && status >= 200 && status <= 299;
+const isGood = ({ status, error }) => error === null && status >= 200 && status <= 299;
 
 /** Whether it is one of those that may fail, and has. */
 export const hasFailed = (answer) => answer.request.mayFail === true && !isGood(answer);

@@ -39,7 +39,7 @@ ${cases.map((label) => caseDetails(results, label))}`;
 }
 
 /** A part that is folded. */
-export const details = (title, content, body) => html`<details>
+const details = (title, content, body) => html`<details>
 <summary>${title} <span class="short">${content}</span></summary>
 ${body}</details>
 `;
