@@ -116,7 +116,7 @@ test('what is unknown is told with what there is', async (t) => {
   assert.equal(await unknown.ended, 2);
   assert.match(
     unknown.errors,
-    /nothing is not the file of an experiment.* or compare two commands: millrace compare$/m,
+    /nothing is not the file of an experiment.* or compare two commands: millrace compare\.$/m,
   );
   assert.equal(await misspelt.ended, 2);
   assert.match(misspelt.errors, /there is no file .*; did you mean tiny\.js\?$/m);
