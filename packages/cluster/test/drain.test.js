@@ -20,10 +20,10 @@ test('SIGTERM: requests are answered, the last one on its connection; idle conne
 
   const kept = new http.Agent({ keepAlive: true });
   t.after(() => kept.destroy());
-  const slow = program.get('/slow?ms=300', { agent: kept });
+  const last = program.get('/drained', { agent: kept });
   await accepted(program, 3);
   program.child.kill('SIGTERM');
-  const { status, headers } = await slow;
+  const { status, headers } = await last;
   assert.deepEqual([status, headers.connection], [200, 'close']);
   await closed;
   assert.deepEqual(await program.exited, { code: 0, signal: null });
