@@ -69,7 +69,7 @@ test('the tables of the scaler have its options, its keys and its metrics', () =
   const help = execFileSync(process.execPath, [join(root, 'deploy/scaler/main.js'), '--help'], {
     encoding: 'utf8',
   });
-  const options = [...help.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name]) => name);
+  const options = [...help.matchAll(/^ {2}(?:-\w, | {4})--([\w-]+)/gm)].map(([, name]) => name);
   const named = cells(/`--([\w-]+)`/g);
   assert.deepEqual(options.filter((name) => name !== 'help').sort(), named);
   const isUnknown = (key) =>

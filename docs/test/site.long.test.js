@@ -89,8 +89,8 @@ describe('search', () => {
     install: '/docs/getting-started.html#install',
     'getting started': '/docs/getting-started.html#getting-started',
     batch: '/docs/reference/millrace.html#batch',
-    maxDelay: '/docs/reference/millrace.html#row-maxDelay-1',
-    maxdelay: '/docs/reference/millrace.html#row-maxDelay-1',
+    maxDelay: '/docs/reference/millrace.html#row-maxDelay',
+    maxdelay: '/docs/reference/millrace.html#row-maxDelay',
     MILLRACE_E_OVERLOADED: '/docs/reference/errors.html#millrace_e_overloaded',
     'what is millrace': '/#millrace',
     uv_batch_push: '/docs/reference/c-reference.html#row-uv_batch_push',
@@ -176,15 +176,20 @@ describe('the site in a browser', { skip: !executablePath && 'chromium is not in
     await page.locator('#localsearch-input').fill('maxDelay');
     await page.locator('.result.selected', { hasText: 'maxDelay' }).waitFor();
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/docs/reference/millrace.html#row-maxDelay-1');
-    await page.locator('[id="row-maxDelay-1"]').waitFor();
+    await page.waitForURL('**/docs/reference/millrace.html#row-maxDelay');
+    await page.locator('[id="row-maxDelay"]').waitFor();
     assert.deepEqual(page.problems, []);
   });
 
   for (const colorScheme of ['light', 'dark']) {
     test(`in ${colorScheme}, text stands out from its background`, async (t) => {
       const page = await open(t, { colorScheme });
-      for (const file of ['index.html', 'docs/node.html', 'docs/api/millrace.html', '404.html']) {
+      for (const file of [
+        'index.html',
+        'docs/reference/millrace.html',
+        'docs/api/millrace.html',
+        '404.html',
+      ]) {
         await page.goto(`${base}/${file}`);
         assert.deepEqual(await page.evaluate(pale), [], file);
       }

@@ -32,6 +32,7 @@ export default defineConfig({
     anchor: { slugify: (text) => slugOf(text).replace(/^app$/, '_app') },
     attrs: { disable: true },
     config: siteMarkdown,
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {
     logo: icon,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { TaskClient, TaskOperator, TaskWorker } from '@millrace/nats/tasks';
-import { setup as setupOfGuide } from './docs-durable-tasks.js';
+import { setup as setupOfGuide } from './docs-reference-durable-tasks.js';
 
 export async function setup(name) {
   await setupOfGuide(name === 'taskworker' ? 'a-first-example-2' : 'a-first-example-3');

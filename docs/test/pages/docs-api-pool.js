@@ -1,3 +1,3 @@
-import { setup as setupOfGuide } from './docs-pool.js';
+import { setup as setupOfGuide } from './docs-reference-pool.js';
 
 export const setup = () => setupOfGuide('a-first-example-2');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setup as setupOfGuide } from './docs-cluster.js';
+import { setup as setupOfGuide } from './docs-reference-cluster.js';
 
 export const setup = async () => void (await setupOfGuide());
 

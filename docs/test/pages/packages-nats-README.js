@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setup as setupOfTasks } from './docs-durable-tasks.js';
+import { setup as setupOfTasks } from './docs-reference-durable-tasks.js';
 
 /** The first block of JavaScript has rooms, the second a task, for which there is a worker. */
 export const setup = (name) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setup as setupOfGuide } from './docs-pool.js';
+import { setup as setupOfGuide } from './docs-reference-pool.js';
 
 export const setup = async () => void (await setupOfGuide('a-first-example-2'));
 

@@ -229,7 +229,7 @@ test('where nothing can be written is told before anything is measured', async (
     assert.equal(await said.ended, 2);
     assert.match(
       said.errors,
-      new RegExp(`^millrace experiment: --${name} is ".*", where nothing can be written: E`),
+      new RegExp(`^millrace-lab experiment: --${name} is ".*", where nothing can be written: E`),
     );
     assert.equal(said.output, '');
   }

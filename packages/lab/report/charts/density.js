@@ -31,7 +31,7 @@ const NARROW_SHARE = 0.5;
  * @returns {Drawn | null} null when there is no value
  *
  * @typedef {object} Drawn
- * @property {import('../escape.js').Html} drawing
+ * @property {ReturnType<typeof import('../escape.js').html>} drawing
  * @property {boolean} isScaled each arm has a height of its own, as one of the curves would be too flat to be seen
  * @property {Bandwidths[]} bandwidths of the arms that have a curve, but the twin
  *

@@ -3,11 +3,19 @@ import { dot, line } from '@observablehq/plot';
 import { quantity } from '../numbers.js';
 import { look } from './plot.js';
 
-/** A line of an arm through points [x, y]. */
+/**
+ * A line of an arm through points [x, y].
+ *
+ * @returns {object} mark of Observable Plot
+ */
 export const armLine = (arm, points, options = {}) =>
   line(points, { x: '0', y: '1', ...look(arm).line, ...options });
 
-/** Its mark at such points. */
+/**
+ * The mark of an arm at such points.
+ *
+ * @returns {object} mark of Observable Plot
+ */
 export function armDots(arm, points, options = {}) {
   const { symbol, colour } = look(arm);
   const fill = arm.role === 'treatment' ? colour : 'var(--paper)';

@@ -32,7 +32,7 @@ export function look({ style }) {
  *
  * @param {string} label what it shows, for those who hear it
  * @param {object} options of Observable Plot
- * @returns {import('../escape.js').Html}
+ * @returns {ReturnType<typeof import('../escape.js').html>}
  */
 export function chart(label, options) {
   const svg = plot({ document, marginTop: 12, ...options });

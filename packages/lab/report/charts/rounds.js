@@ -10,7 +10,7 @@ import { chart, WIDE } from './plot.js';
  * @param {string} label
  * @param {{ arm: object, values: (number | null)[] }[]} arms control first, one value a round
  * @param {number} width
- * @returns {import('../escape.js').Html | null} null when there are less than two rounds to show
+ * @returns {ReturnType<typeof import('../escape.js').html> | null} null when there are less than two rounds to show
  */
 export function roundsChart(label, arms, width) {
   const rounds = Math.max(0, ...arms.map(({ values }) => values.length));

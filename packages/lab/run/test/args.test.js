@@ -46,5 +46,7 @@ test('a wrong option is answered with its name, its value and what is allowed', 
 });
 
 test('the help names every option', () => {
-  for (const name of Object.keys(DEFAULTS)) assert.match(USAGE, new RegExp(`^ {2}--${name} `, 'm'));
+  for (const name of Object.keys(DEFAULTS)) {
+    assert.match(USAGE, new RegExp(`^ {2}(?:-\\w, | {4})--${name} `, 'm'));
+  }
 });
