@@ -22,6 +22,8 @@ export const USAGE = `Usage: node server.js [options]
                       (default ${limits.floodPerSecond})
   --drain-delay MS    from the signal on: not ready, and serving still,
                       0 to 60000 (default 0)
+  --stop-timeout MS   how long the stop then waits for commits, 100 to 600000
+                      (default ${limits.stopMs})
   --quiet             print the address line only
   --help`;
 
@@ -38,6 +40,7 @@ const OPTIONS = {
   'data-dir': { type: 'string' },
   'flood-limit': { type: 'string' },
   'drain-delay': { type: 'string' },
+  'stop-timeout': { type: 'string' },
   quiet: { type: 'boolean' },
   help: { type: 'boolean' },
 };
@@ -91,6 +94,9 @@ export function readArgs(argv, env = process.env) {
       limits.floodPerSecond,
     ),
     drainDelay: wholeNumber('--drain-delay', values['drain-delay'], 0, 60_000, 0),
+    limits: {
+      stopMs: wholeNumber('--stop-timeout', values['stop-timeout'], 100, 600_000, limits.stopMs),
+    },
     quiet: values.quiet ?? false,
     help: values.help ?? false,
   };

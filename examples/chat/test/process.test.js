@@ -45,7 +45,7 @@ for (const policy of ARMS) {
       test(`${signal} commits and delivers what was taken, says goodbye and exits with 0`, async (t) => {
         const dataDir = await temporaryDir(t);
         const args = ['--policy', policy, '--data-dir', dataDir, '--flood-limit', '0'];
-        const server = await startProcess(t, args);
+        const server = await startProcess(t, [...args, '--stop-timeout', '600000']);
         const ada = await Client.connect(t, server.url, { name: 'Ada' });
         const bob = await Client.connect(t, server.url, { name: 'Bob' });
         await ada.join('lobby');
@@ -133,6 +133,7 @@ test('--help lists every option', async () => {
     'data-dir',
     'flood-limit',
     'drain-delay',
+    'stop-timeout',
     'quiet',
   ]) {
     assert.match(output, new RegExp(`--${name}\\b`));
@@ -154,6 +155,10 @@ describe('a wrong option is answered with one sentence: its name, its value, wha
     [
       ['--drain-delay', '60001'],
       '--drain-delay is "60001"; allowed are whole numbers from 0 to 60000.',
+    ],
+    [
+      ['--stop-timeout', '99'],
+      '--stop-timeout is "99"; allowed are whole numbers from 100 to 600000.',
     ],
     [['--host', ''], '--host is ""; allowed is any text that is not empty.'],
     [
