@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the guide shows is what the examples of this package compile and run.
+// The guide shows code that the examples of this package compile and run.
 func TestTheGuideShowsExamples(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/reference/go.md")
 	if os.IsNotExist(err) {

@@ -50,7 +50,7 @@ export class Disturbances {
   }
 }
 
-/** What one connection hears: each message once, those of a sender's connection in order and, while there is no fault, all of them. */
+/** Messages that one connection receives: each once, those of a sender's connection in order and, while there is no fault, all of them. */
 export class Heard {
   #last = new Map();
   #ledger;
@@ -89,7 +89,7 @@ const READ_MS = 120_000;
 const MARKER = /^#(\d+)\.(\d+)\./;
 
 /**
- * What is wrong with what the chat has saved, a sentence each.
+ * Faults of the messages that the chat has saved, a sentence each.
  *
  * Every sender of the generator counts from 0 in each run, so in the order of the ids its numbers must go up one by
  * one or start again at 0: then none is missing, doubled or out of order among those that were acknowledged.

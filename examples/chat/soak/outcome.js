@@ -11,7 +11,7 @@
 import { median, quantile, randomFrom } from '@millrace/lab/stats';
 import { SURVIVOR } from './plan.js';
 
-/** Those that live from the beginning to the end; a process that is killed begins anew, and hides what it leaks. */
+/** Processes that live from the beginning to the end. A killed process begins anew, and hides its leaks. */
 const LASTING = ['primary', `process ${SURVIVOR}`];
 
 const MEMORY = {
@@ -161,7 +161,7 @@ function worst(criteria) {
   return ['refuted', 'undecided'].find((word) => words.includes(word)) ?? 'met';
 }
 
-/** What memory may grow in an hour, as a share. */
+/** Growth of memory that is allowed in an hour, as a share. */
 const MAX_GROWTH = 0.01;
 
 /** Below these a slope says nothing of an hour: what a program loads when it is first needed would be taken for a leak. */
@@ -212,7 +212,7 @@ export function judgeGrowth(all, { warmUpS, seed }) {
 }
 
 /**
- * What a process may have at rest: the most that one of its kind had at the first rest. Each loads a little later what it needs now and
+ * Limits of a process at rest: the most that one of its kind had at the first rest. Each loads a little later what it needs now and
  * then, and one that replaces another is as good as it.
  *
  * @param {Record<string, Record<string, number>>} counts by process (`primary`, `process 2`), by what is counted
@@ -267,7 +267,7 @@ function trend(points, { seed, level = 0.95 }) {
   const residuals = ys.map((y, i) => y - slope * xs[i] - offset);
   const random = randomFrom(seed);
   const length = Math.max(1, Math.round(points.length ** (1 / 3)));
-  // What a fitted line leaves is smaller than what was there: two degrees of freedom went into it.
+  // The residuals of a fitted line are smaller than the noise was: two degrees of freedom went into it.
   const widening = Math.sqrt(points.length / (points.length - 2));
   const slopes = Array.from({ length: RESAMPLES }, () => {
     const drawn = blocks(residuals, length, random);

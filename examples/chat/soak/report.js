@@ -62,7 +62,7 @@ const faultRow = ({ atS, title, what, wholeAfterS, failed }) => [
 
 const COUNT_HEADS = ['what', 'how many'];
 
-/** What each counter of the ledger counts, in the order of the table. */
+/** Meanings of the ledger's counters, in the order of the table. */
 export const COUNTERS = {
   visits: 'visits of chat members, each from connecting to leaving',
   'broken connections': 'connections of members that broke',
@@ -178,7 +178,7 @@ const markdownTable = (heads, rows) =>
 
 const MIB = 2 ** 20;
 
-/** What is wrong with a criterion, at most. */
+/** Most faults of a criterion that are listed. */
 const MOST_FAULTS = 20;
 
 /**
@@ -319,7 +319,7 @@ const ofAll = (numbers) => [numbers[0], Math.max(...numbers), numbers.at(-1)];
 
 const STYLES = ['arm-1', 'arm-2', 'arm-3', 'arm-4', 'arm-5', 'control'];
 
-/** What a line is to the marks of reports. */
+/** Arm of a line, for the marks of reports. */
 const lineOf = (title, i) => ({
   title,
   style: STYLES[i % STYLES.length],
@@ -365,7 +365,7 @@ function timeChart(label, lines, { width, warmUpS, isFromZero = false }) {
   });
 }
 
-/** How long it took until the service was whole again: a dot for each fault, a row for each kind. */
+/** Times until the service was whole again: a dot for each fault, a row for each kind. */
 function recoveryChart(label, faults, width) {
   const titles = [...new Set(faults.map(({ title }) => title))];
   const row = new Map(titles.map((title, i) => [title, i]));

@@ -103,7 +103,7 @@ function ofPattern(pattern) {
   return {
     isOn({ role, output, proof, first = '' }) {
       const found =
-        // What stretches over lines is seen in the first and the last 64 KB alone.
+        // A text that stretches over lines is seen in the first and the last 64 KB alone.
         lineWith(pattern, proof ?? output, 'its output') ?? lineWith(pattern, first, 'its answers');
       if (role !== 'treatment') inA ??= found;
       return found !== null;
