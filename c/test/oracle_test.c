@@ -193,7 +193,7 @@ static outcome_t serve(const load_t* load, uv_batch_policy_t policy, double max_
   CHECK_EQ(uvb__init(&batch, NULL, &server.host, &options), 0);
   int types[most_destinations];
   for (int i = 0; i < load->destinations; i++) {
-    char name[16];
+    char name[24];
     snprintf(name, sizeof(name), "room %d", i);
     types[i] = uv_batch_type(&batch, name);
     CHECK(types[i] > 0);
