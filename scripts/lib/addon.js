@@ -52,6 +52,7 @@ export const sanitizedSuite = (title, folders, options) => ({
       LD_PRELOAD: library.trim(),
       ASAN_OPTIONS: 'detect_leaks=0',
     };
-    return suite(title, folders, { ...options, env }).run(quiet);
+    // Sanitized code takes twice the time.
+    return suite(title, folders, { ...options, env, extraSeconds: 600 }).run(quiet);
   },
 });
