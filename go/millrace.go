@@ -3,11 +3,11 @@
 //
 //   - millrace.dev/go/eventloop: tasks, timers and descriptors on one goroutine, as the event loop of JavaScript
 //   - millrace.dev/go/promise: promises of such a loop
-//   - millrace.dev/go/batch: calls and events that are handed on together
+//   - millrace.dev/go/batch: calls and events that leave together
 //   - millrace.dev/go/goja/eventloop, a module of its own: JavaScript on such a loop
 //
 // Everything that can be closed has one method for it, Close(ctx) error. It refuses new work with ErrClosed, finishes
-// what was accepted, and waits for that; when ctx ends first, what has not begun is discarded, each piece of it
+// what was accepted, and waits for that; when ctx ends first, work that has not begun is discarded, each piece of it
 // accounted for, and the error is ctx.Err(). So a context without an end drains, and one that has ended already
 // discards at once. Inside the loop, which would wait for itself, Close does not wait.
 package millrace
@@ -17,14 +17,14 @@ import (
 	"fmt"
 )
 
-// Priority is the class of a task or an event. The zero value leaves the choice to whoever takes it: Normal for a task,
-// the class of its type for an event.
+// Priority is the class of a task or an event. The zero value means Normal for a task, and the class of its type for an
+// event.
 type Priority uint8
 
 const (
 	// High leaves first, and ends any hold of a batch.
 	High Priority = iota + 1
-	// Normal is the class of nearly everything.
+	// Normal is the default class of tasks and of most events.
 	Normal
 	// Low gets one turn for eight of Normal while both wait.
 	Low
@@ -52,9 +52,9 @@ type ByPriority[T any] struct {
 
 // The errors that several packages return; compare with errors.Is.
 var (
-	// ErrOverload: as much waits as MaxQueue or MaxQueueBytes allows. Nothing has changed; try again later, or shed it.
+	// ErrOverload: the queue is full, by MaxQueue or MaxQueueBytes. Nothing has changed; try again later, or shed it.
 	ErrOverload = errors.New("millrace: the queue is full: wait until it has drained, or raise its bound")
-	// ErrClosed: after Close.
+	// ErrClosed: Close was called before.
 	ErrClosed = errors.New("millrace: it is closed: use it before Close, or make another")
 	// ErrCancelled: accepted, and discarded by Close.
 	ErrCancelled = errors.New("millrace: discarded by Close")
@@ -66,13 +66,13 @@ var (
 	ErrGoexit = errors.New("millrace: a function called runtime.Goexit: let it return instead")
 )
 
-// OptionError tells of an option out of its range. It wraps ErrOption.
+// OptionError reports an option out of its range. It wraps ErrOption.
 type OptionError struct {
-	// Name of the option, such as MaxBatch.
+	// Name is the name of the option, such as MaxBatch.
 	Name string
-	// Value that was given.
+	// Value is the value given.
 	Value any
-	// Allowed says which values are.
+	// Allowed describes the allowed values.
 	Allowed string
 }
 
@@ -83,11 +83,11 @@ func (e *OptionError) Error() string {
 // Unwrap returns ErrOption.
 func (e *OptionError) Unwrap() error { return ErrOption }
 
-// PanicError tells of a function that panicked: a task, a handler, a bulk function.
+// PanicError reports a function that panicked: a task, a handler, a bulk function.
 type PanicError struct {
-	// Value is what panic was called with.
+	// Value is the argument of panic.
 	Value any
-	// Stack is where, as debug.Stack formats it.
+	// Stack is the stack of the panic, as debug.Stack formats it.
 	Stack []byte
 }
 

@@ -62,15 +62,15 @@ type call[K, V any] struct {
 	place   int // for a call that shares: its place among the sharers
 }
 
-// New makes a Batcher of a bulk function: Do hands one key in and gets one result back, and fn gets many keys at
-// once. The first call leaves at once; while a batch is in flight the next one gathers, and leaves when that returns.
-// So a lone call waits for nothing, and under load the batches grow as large as fn is slow. That is group commit, for
-// an fn that writes; for one that reads, a multi-get.
+// New makes a Batcher of a bulk function: Do takes one key and returns one result, and fn gets many keys at once. The
+// first call leaves at once; while a batch is in flight, later calls queue, and leave together when it returns. So a
+// lone call does not wait, and under load the batches grow as large as fn is slow. That is group commit, for an fn that
+// writes; for one that reads, a multi-get.
 //
 // fn runs on a goroutine of its own, one for each batch in flight and none when there is none. It returns one result
-// for each key, in order. An error fails every call of the batch; Errors fail them one by one. The keys are
-// fn's until it returns; then the memory is reused. ctx ends when fn returns, and before that when nobody waits for
-// the batch any more; it has no values and no deadline.
+// for each key, in order. An error fails every call of the batch; Errors fail them one by one. The keys are fn's until
+// it returns; then the memory is reused. ctx ends when fn returns, or when no caller waits for the batch any more; it
+// has no values and no deadline.
 //
 // Under Direct each call is a batch of its own that leaves inside Do. An error wraps millrace.ErrOption and names the
 // field, its value and its range.
@@ -99,11 +99,11 @@ func New[K, V any](
 	return b, nil
 }
 
-// Do hands a key in and waits for its result. Any goroutine.
+// Do queues a key and waits for its result. Any goroutine.
 //
 // When ctx ends first, Do returns ctx.Err(). If its batch has not left, fn never sees the key; if it has, the batch
 // goes on without a caller for the result. Other errors, of package millrace unless said: ErrOverload, ErrClosed,
-// ErrCancelled, what fn returned, ErrBadResult of this package, a *PanicError or ErrGoexit of fn, and ErrOption for a
+// ErrCancelled, the error of fn, ErrBadResult of this package, a *PanicError or ErrGoexit of fn, and ErrOption for a
 // size below 0.
 //
 // Do not call Do, Flush or Close inside fn: the batches in flight would wait for themselves.
@@ -237,9 +237,9 @@ func (b *Batcher[K, V]) leave(c, own *call[K, V]) {
 	}
 }
 
-// Flush sends what waits as soon as Concurrency allows, with what comes until then, and waits until all calls made
-// so far have their results, or until ctx ends. Until it has left, a call counts towards MaxQueue. Not inside fn,
-// which it would wait for.
+// Flush sends the queued calls as soon as Concurrency allows, with those that come until then, and waits until all
+// calls made so far have their results, or until ctx ends. A call counts towards MaxQueue until it has left. Not inside
+// fn, which it would wait for.
 func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 	b.mu.Lock()
 	b.host.read()
@@ -249,9 +249,10 @@ func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 	return b.unlockAndWait(ctx)
 }
 
-// Close refuses later calls with ErrClosed, sends what waits, and waits until all calls have their results. When ctx
-// ends first, what has not left is refused with ErrCancelled, and Close returns ctx.Err(); batches in flight go on.
-// With a context that has ended already nothing more leaves. A second call waits for the first. Not inside fn.
+// Close refuses later calls with ErrClosed, sends the queued calls, and waits until all calls have their results. When
+// ctx ends first, calls that have not left are refused with ErrCancelled, and Close returns ctx.Err(); batches in
+// flight go on. With a context that has ended already nothing more leaves. A second call waits for the first. Not
+// inside fn.
 func (b *Batcher[K, V]) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.host.read()
@@ -307,9 +308,9 @@ func (b *Batcher[K, V]) done(seq uint64) {
 // BatcherStats are Stats, where an event is a key, and an error is a call that fn failed.
 type BatcherStats struct {
 	Stats
-	// InFlight batches are with fn now.
+	// InFlight is the number of batches that fn is running now.
 	InFlight int
-	// SharedTotal calls shared another call's key.
+	// SharedTotal is the number of calls that shared another call's key.
 	SharedTotal uint64
 }
 
@@ -379,7 +380,7 @@ func (h *batcherHost) flies(n int) {
 	h.usedSince, h.flying = h.now, n
 }
 
-// Utilization is the share in use of the batches that may be in flight.
+// Utilization is the share of Concurrency that is in use.
 func (h *batcherHost) Utilization(now time.Duration) float64 {
 	h.flies(h.flying)
 	return h.used.Read(now)

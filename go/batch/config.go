@@ -8,16 +8,16 @@ import (
 	"millrace.dev/go/batch/internal/engine"
 )
 
-// Policy says when a batch leaves.
+// Policy decides when a batch leaves.
 type Policy uint8
 
 const (
-	// Adaptive (the default): at once when idle, at the end of the turn when busy; held for as long as it pays, up to
-	// MaxDelay.
+	// Adaptive (the default): a batch leaves at once when idle, at the end of the turn when busy; held for as long as
+	// it pays, up to MaxDelay.
 	Adaptive Policy = iota + 1
-	// Fixed: when full, or MaxDelay after its oldest event. A predictable cadence.
+	// Fixed: a batch leaves when full, or MaxDelay after its oldest event. A predictable cadence.
 	Fixed
-	// Direct: each event on its own, with no batching. The control arm of a comparison, and a kill switch.
+	// Direct: no batching, each event leaves alone. The control arm of a comparison, and a kill switch.
 	Direct
 )
 
@@ -31,26 +31,26 @@ const (
 	ByType
 )
 
-// Hold says whether holding tunes itself, under Adaptive.
+// Hold selects whether holding tunes itself, under Adaptive.
 type Hold uint8
 
 const (
 	// HoldTuned (the default) compares holding with not holding, stops where that saves nothing or slows the senders down,
 	// and tries again later.
 	HoldTuned Hold = iota + 1
-	// HoldAlways does not compare.
+	// HoldAlways holds without comparing.
 	HoldAlways
 )
 
-// None is 0 for MaxDelay, MinSaving, MaxBatchTime, Threshold and MaxDeferral, where a field that is left out means
-// something else: the default, or in Set what it was.
+// None is 0 for MaxDelay, MinSaving, MaxBatchTime, Threshold and MaxDeferral, where an omitted field means the default,
+// or in Set the previous value.
 const None = -1
 
 // Config has the settings of New. The zero value of each field stands for its default.
 type Config[K, V any] struct {
-	// Policy says when a batch leaves: Adaptive (the default), Fixed or Direct.
+	// Policy decides when a batch leaves: Adaptive (the default), Fixed or Direct.
 	Policy Policy
-	// Hold, under Adaptive: HoldTuned (the default) or HoldAlways, to hold although it does not pay.
+	// Hold is HoldTuned (the default), or HoldAlways to hold even where it does not pay. Only under Adaptive.
 	Hold Hold
 	// MaxBatch bounds a batch: 1 to 1,000,000 calls, by default 1024.
 	MaxBatch int
@@ -58,22 +58,22 @@ type Config[K, V any] struct {
 	// Fixed. Every call in the batch waits for it. Adaptive holds as long as it pays: while the calls of the bulk function
 	// that a hold saves are worth more than the delay.
 	MaxDelay time.Duration
-	// MinSaving is what each ms of delay has to save, under Adaptive, as a share of the time in which the bulk function
-	// could run: 0 (None) to 1, by default 0.005. Lower: longer holds; with None all of MaxDelay is used wherever a hold
-	// saves anything. The busier the function, the less a ms has to save.
+	// MinSaving is the share of the bulk function's time that each ms of delay has to save, under Adaptive: 0 (None) to
+	// 1, by default 0.005. Lower: longer holds; with None all of MaxDelay is used wherever a hold saves anything. The
+	// busier the function, the less a ms has to save.
 	MinSaving float64
 	// Threshold ends a hold at that many queued calls: up to 1,000,000, by default 0 (None): off.
 	Threshold int
-	// MaxQueue bounds what may wait: 1 to 100,000,000 calls, by default 65,536. One more is refused with ErrOverload.
-	// Under Direct nothing waits, so it has no effect.
+	// MaxQueue bounds the queue: 1 to 100,000,000 calls, by default 65,536. One more is refused with ErrOverload. Under
+	// Direct nothing waits, so it has no effect.
 	MaxQueue int
-	// MaxQueueBytes is the same in bytes, as far as Size gives them: 1 to 2^53-1, by default 64 MiB.
+	// MaxQueueBytes bounds the queue in bytes, as reported by Size: 1 to 2^53-1, by default 64 MiB.
 	MaxQueueBytes int64
-	// Concurrency is how many batches may be in flight at once: 1 to 65,536, by default 1. While that many are, calls
-	// gather; one gathers best. Under Direct it has no effect.
+	// Concurrency bounds the batches in flight: 1 to 65,536, by default 1. At the bound, calls queue; 1 makes the
+	// largest batches. Under Direct it has no effect.
 	Concurrency int
-	// Key lets calls share: made by KeyOf. Those whose identities are equal and which wait for the same batch share one
-	// key and its result. They take no place in the queue; as many of them may wait as MaxQueue says. Default: none share.
+	// Key lets calls share a key and its result, if they wait for the same batch and their identities are equal. KeyOf
+	// makes one. Sharing calls take no place in the queue; up to MaxQueue of them may wait. Default: none share.
 	Key Key[K]
 	// Size gives the bytes of a key, at least 0, towards MaxQueueBytes. It runs on the caller of Do. Default: 0 bytes.
 	Size func(key K) int
@@ -88,7 +88,8 @@ func (c *Config[K, V]) queue() engine.Options {
 	}
 }
 
-// EmitterConfig has the settings of NewEmitter and Set. A zero field stands for its default, in Set for what it was.
+// EmitterConfig has the settings of NewEmitter and Set. A zero field stands for its default, in Set for the previous
+// value.
 type EmitterConfig[T any] struct {
 	// Policy and Hold, as in Config.
 	Policy Policy
@@ -105,17 +106,18 @@ type EmitterConfig[T any] struct {
 	// Lower: longer holds; with None all of MaxDelay is used wherever a hold saves anything. The busier the loop, the less a
 	// ms has to save.
 	MinSaving float64
-	// MaxBatchTime is for how long a batch that is not held may keep the loop, under Adaptive: up to a minute, by default 0
-	// (None): for as long as MaxBatch events take. When two such batches in a row have taken longer, the next ones take
-	// fewer events, unless that makes the events dearer. Set it, for example to 5 ms, where bursts of slow events must not
-	// keep timers and descriptors waiting.
+	// MaxBatchTime is the longest time that a batch that is not held may keep the loop, under Adaptive: up to a minute,
+	// by default 0 (None): for as long as MaxBatch events take. When two such batches in a row have taken longer, the
+	// next ones take fewer events, unless that makes the events dearer. Set it, for example to 5 ms, where bursts of
+	// slow events must not keep timers and descriptors waiting.
 	MaxBatchTime time.Duration
 	// Threshold ends a hold at that many queued events: up to 1,000,000, by default 0 (None): off.
 	Threshold int
-	// MaxQueue bounds what may wait: 1 to 100,000,000 events, by default 65,536. One more is refused with ErrOverload.
+	// MaxQueue bounds the queue: 1 to 100,000,000 events, by default 65,536. One more is refused with ErrOverload.
 	// Under Direct, events emitted on the loop do not wait and have no bound.
 	MaxQueue int
-	// MaxQueueBytes is the same in bytes, as far as Size or EventConfig.Bytes give them: 1 to 2^53-1, by default 64 MiB.
+	// MaxQueueBytes bounds the queue in bytes, as reported by Size or EventConfig.Bytes: 1 to 2^53-1, by default 64
+	// MiB.
 	MaxQueueBytes int64
 	// MaxDeferral is the wait after which an event counts as one class higher, and again after the next: up to an hour, by
 	// default 100 ms. With None, classes do not order events.
@@ -128,11 +130,12 @@ type EmitterConfig[T any] struct {
 	Size func(data T) int
 	// Retain keeps events without a handler, of all types without a setting of their own. Default: they end as unhandled.
 	Retain Retain
-	// OnError gets a *HandlerError for each event for which a handler failed. It runs on the loop. Default: slog.Error.
+	// OnError is called with a *HandlerError for each event for which a handler failed. It runs on the loop. Default:
+	// slog.Error.
 	OnError func(error)
-	// OnLost is told of each event that was accepted and ended without a handler, unless by Cancel or by a Key. It runs on the loop, or on the caller of
-	// what ended it: a Close after that of the loop, or a SetType with ReplayNever. Default: one warning by slog for each
-	// reason but ErrUnhandled; all are counted in Stats.
+	// OnLost is called for each accepted event that ends without a handler, unless by Cancel or by a Key. It runs on
+	// the loop, or on the caller that ended the event: of a Close after that of the loop, or of a SetType with
+	// ReplayNever. Default: one warning by slog for each reason but ErrUnhandled; all are counted in Stats.
 	OnLost func(Lost[T])
 }
 
@@ -144,20 +147,20 @@ func (c *EmitterConfig[T]) queue() engine.Options {
 	}
 }
 
-// TypeConfig has the settings of one type of events, for SetType. A field that is zero stays as it was.
+// TypeConfig has the settings of one type of events, for SetType. A zero field leaves the setting unchanged.
 type TypeConfig[T any] struct {
 	// Priority of later events. By default it goes by the name of the type: signal, process and async are High; idle, work
 	// and background Low; all others Normal.
 	Priority millrace.Priority
-	// MaxBatch is how many events of the type a batch can hold: 1 to 1,000,000, by default no limit of its own.
+	// MaxBatch bounds the events of the type in a batch: 1 to 1,000,000, by default no limit of its own.
 	MaxBatch int
 	// Size and Retain, as in EmitterConfig, for this type. ReplayNever turns its retention off.
 	Size   func(data T) int
 	Retain Retain
-	// Merge combines the data of a queued event with that of a newer one of its EventConfig.Key: the newer one carries the
-	// result. It runs on the caller of Push, without a lock, and once more if another goroutine was faster. When it panics,
-	// both events stay, and OnError is told, on that caller; when it ends its goroutine, the newer event is not queued.
-	// Default: the newer event replaces the older one.
+	// Merge combines the data of a queued event with that of a newer one of its EventConfig.Key: the newer one carries
+	// the result. It runs on the caller of Push, without a lock, and once more if another goroutine was faster. When it
+	// panics, both events stay, and OnError is called, on that caller; when it ends its goroutine, the newer event is
+	// not queued. Default: the newer event replaces the older one.
 	Merge func(older, newer T) T
 }
 
@@ -165,36 +168,38 @@ type TypeConfig[T any] struct {
 type EventConfig struct {
 	// Priority, by default that of the type.
 	Priority millrace.Priority
-	// Bytes is the event's size, by default what Size says.
+	// Bytes is the event's size, by default from Size.
 	Bytes int
-	// Key lets the event supersede a queued one of its type with an equal key, whose place it takes: who is slow gets the
-	// latest of each key. With another priority it goes to the end of its own class instead. Superseded events meet no
-	// handler, and are counted in Stats.SupersededTotal. The key must be comparable, and lies in memory for as long as the
-	// event is queued, or a little longer. Default (nil): none.
+	// Key lets the event supersede a queued one of its type with an equal key, whose place it takes: a slow handler
+	// gets the latest of each key. With another priority it goes to the end of its own class instead. Superseded events
+	// get no handler, and are counted in Stats.SupersededTotal. The key must be comparable, and lies in memory for as
+	// long as the event is queued, or a little longer. Default (nil): none.
 	Key any
 }
 
-// Replay says to whom retained events go.
+// Replay selects the handlers that get retained events.
 type Replay uint8
 
 const (
-	// ReplayFirst: to the first handler that registers, and then they are over.
+	// ReplayFirst: the first handler that registers gets them, and then they are over.
 	ReplayFirst Replay = iota + 1
-	// ReplayEach: to every handler that registers until their age is reached.
+	// ReplayEach: every handler that registers until their age is reached gets them.
 	ReplayEach
-	// ReplayNever, for SetType: events of the type are not kept, whatever the emitter's are; those that are expire.
+	// ReplayNever, for SetType: events of the type are not kept, whatever the emitter retains; those already retained
+	// expire.
 	ReplayNever
 )
 
-// Retain is how events without a handler are kept for one that registers late. Without Replay nothing is kept; other
-// fields that are zero stand for their defaults. Each bound is for one type.
+// Retain keeps events without a handler for one that registers late. Without Replay nothing is kept; other fields that
+// are zero stand for their defaults. Each bound is for one type.
 type Retain struct {
 	Replay Replay
-	// Max events are kept: 1 to 1,000,000, by default 1000. Beyond it the newest is refused.
+	// Max bounds the events kept: 1 to 1,000,000, by default 1000. Beyond it the newest is refused.
 	Max int
-	// MaxBytes is the same in bytes: 1 to 2^53-1, by default 1 MiB.
+	// MaxBytes bounds the bytes kept: 1 to 2^53-1, by default 1 MiB.
 	MaxBytes int64
-	// MaxAge is when an event expires: 1 ms to 2^31-1 ms, by default a minute. It does not keep the loop alive.
+	// MaxAge is the age at which an event expires: 1 ms to 2^31-1 ms, by default a minute. It does not keep the loop
+	// alive.
 	MaxAge time.Duration
 }
 
@@ -235,7 +240,7 @@ const (
 	TriggerPriority
 	// TriggerFlush: Flush was called, or policy or order changed.
 	TriggerFlush
-	// TriggerClose: Close was called.
+	// TriggerClose: the queue was closed.
 	TriggerClose
 )
 
@@ -250,17 +255,17 @@ type Stats struct {
 	QueueWaitMax millrace.ByPriority[time.Duration]
 	// BatchHold is the hold of the open batch; 0 when none is held.
 	BatchHold time.Duration
-	// Policy is what the policy Adaptive works with, and why it holds or does not. Estimates are kept while MaxDelay is
-	// above 0.
+	// Policy has the estimates of the policy Adaptive, and the reason why it does not hold. Estimates are kept while
+	// MaxDelay is above 0.
 	Policy struct {
-		// Rate is the highest among the types that came last, Total that of all together, in events per ms.
+		// Rate is the highest rate among the types that came last, Total the rate of all, in events per ms.
 		Rate, Total float64
-		// BatchCost is what a batch costs for each of its types beside its events, EventCost what an event adds, as measured
-		// over the last second or so. HoldCost is what a hold costs, a constant.
+		// BatchCost is the cost per batch and type, beside the events; EventCost is the cost per event; both measured
+		// over the last second or so. HoldCost is the cost per hold, a constant.
 		BatchCost, EventCost, HoldCost time.Duration
 		// Utilization is the busy share of the loop, and for New the share in use of the batches that may be in flight.
 		Utilization float64
-		// Hold is how long the batch could be held about which the policy was asked last.
+		// Hold is the longest hold of the batch about which the policy was asked last.
 		Hold time.Duration
 		// Saving is the share of the time per event that holding was last found to save, if SavingMeasured; it may be
 		// negative.
@@ -269,27 +274,27 @@ type Stats struct {
 		// Why is empty while batches are held, and otherwise "no delay allowed", "not asked yet", "nothing to save", "saving
 		// is below the price", "comparison window", "no saving measured" or "slows its senders down".
 		Why string
-		// Limit is how many events a batch that is not held can take so that it keeps the loop for no longer than MaxBatchTime;
-		// 0: no limit but MaxBatch.
+		// Limit bounds the events in a batch that is not held, so that it keeps the loop for at most MaxBatchTime; 0:
+		// no limit but MaxBatch.
 		Limit int
 	}
-	// PushedTotal events were taken in; DeliveredTotal of them had a handler, failed or not.
+	// PushedTotal counts accepted events, DeliveredTotal those of them that had a handler, failed or not.
 	PushedTotal, DeliveredTotal, CancelledTotal uint64
-	// SupersededTotal events gave their place to a newer one of their key.
+	// SupersededTotal counts events whose place a newer one of their key took.
 	SupersededTotal uint64
 	// BatchTotal is the number of batches that left; DeliveredTotal / BatchTotal is about the mean batch_size.
 	BatchTotal uint64
-	// BatchTriggerTotal counts them by trigger: BatchTriggerTotal[TriggerSize].
+	// BatchTriggerTotal counts batches by trigger: BatchTriggerTotal[TriggerSize].
 	BatchTriggerTotal [7]uint64
-	// ErrorsTotal handlers failed.
+	// ErrorsTotal counts handlers that failed.
 	ErrorsTotal uint64
-	// UnhandledTotal events had no handler and were not retained.
+	// UnhandledTotal counts events that had no handler and were not retained.
 	UnhandledTotal uint64
-	// RefusedTotal counts events that were not taken, or not kept. Overloaded: the queue was full. Closed: pushed after
-	// Close. Cancelled: discarded by Close. Retention: no room to retain it.
+	// RefusedTotal counts events that were not accepted, or not retained. Overloaded: the queue was full. Closed:
+	// pushed after Close. Cancelled: discarded by Close. Retention: no room to retain it.
 	RefusedTotal struct{ Overloaded, Closed, Cancelled, Retention uint64 }
-	// Retained is about events that wait for a handler. Count and Bytes are kept now; Held, Replayed and Expired are
-	// totals: kept, given to a late handler, ended without one.
+	// Retained has the counters of events without a handler. Count and Bytes are those retained now; Held, Replayed and
+	// Expired are totals: retained, delivered to a late handler, ended without one.
 	Retained struct {
 		Count                   int
 		Bytes                   int64
@@ -297,7 +302,7 @@ type Stats struct {
 	}
 }
 
-// Key finds the identity of a key; KeyOf makes one.
+// Key returns the identity of a key; KeyOf makes one.
 type Key[K any] func() identities[K]
 
 // KeyOf makes a Key of a function. It runs on the caller of Do, once for each call, so the key may change later. An

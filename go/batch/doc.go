@@ -1,13 +1,13 @@
-// Package batch groups concurrent calls into one, and the events of a loop turn. It adds no delay when nothing waits.
-// Errors and priorities that other packages have too are those of package millrace.
+// Package batch groups concurrent calls into one, and events of a loop turn into batches. It adds no delay when the
+// loop is idle. Errors and priorities that other packages have too are those of package millrace.
 //
 //   - New, for callers on any goroutine of something that does many at once as cheaply as one: a commit to a disk, an
-//     insert of rows, a multi-get, a call of another service. While one batch is in flight the next gathers.
-//   - NewEmitter, for events of a program that runs on a loop of package eventloop: handlers get what a turn
-//     of the loop gathered at its end, in order of priority and arrival, one by one or as a slice.
+//     insert of rows, a multi-get, a call of another service. While one batch is in flight, later calls queue for the next.
+//   - NewEmitter, for events of a program that runs on a loop of package eventloop: handlers get the
+//     events of a turn of the loop at its end, in order of priority and arrival, one by one or as a slice.
 //
-// Both have the same queue with the same options, bounds and statistics, which is that of Millrace for Node.js and
-// for C; what it does, event by event, is stated in conformance/README.md and proven by the vectors there.
+// Both have the same queue with the same options, bounds and statistics, which is that of Millrace for Node.js and for
+// C; conformance/README.md states its rules, and the vectors there test them.
 //
 // # When not
 //

@@ -18,7 +18,7 @@ import (
 	"millrace.dev/go/internal/inner"
 )
 
-// Emitter hands events to handlers on a loop, in batches. Make one with NewEmitter.
+// Emitter delivers events to handlers on a loop, in batches. Make one with NewEmitter.
 //
 // Emit queues from any goroutine. At the end of a loop turn everything queued is delivered: High first, then Normal,
 // then Low, each in order of arrival. Handlers run on the loop, one after the other, and never inside Emit, except
@@ -42,11 +42,11 @@ type sizes[T any] struct {
 	other  func(T) int
 }
 
-// Info comes with the events of a batch handler.
+// Info describes the batch that a batch handler gets.
 type Info struct {
-	// Type of the events.
+	// Type is the type of the events.
 	Type string
-	// Trigger is why the batch left.
+	// Trigger is the reason why the batch left.
 	Trigger Trigger
 }
 
@@ -103,15 +103,15 @@ func NewEmitter[T any](loop *eventloop.Loop, config EmitterConfig[T]) (*Emitter[
 // full, ErrClosed after Close of the emitter or of its loop, ErrOption for a size below 0.
 //
 // Costs a mutex, and no allocation once as many events have been queued before; the first event of a turn asks the loop
-// for a call at its end, which off the loop costs the loop's mutex as well (go test -bench Emit ./batch). Into a batch
-// that is held, only an event that may end the hold does.
+// for a call at its end, which off the loop costs the loop's mutex as well (go test -bench Emit ./batch). While a batch
+// is held, only an event that may end the hold asks.
 func (e *Emitter[T]) Emit(typ string, data T) error {
 	_, err := e.push(typ, data, engine.OfType, 0, nil)
 	return err
 }
 
-// Push is Emit with settings of this event, and a handle for Cancel. With a key it costs a look-up in a map and the memory
-// of an event more.
+// Push is Emit with settings for one event, and returns a handle for Cancel. With a key it costs a look-up in a map and
+// the memory of an event more.
 func (e *Emitter[T]) Push(typ string, data T, config EventConfig) (Event[T], error) {
 	if err := cmp.Or(config.Priority.Check(), checkBytes(config.Bytes), checkKey(config.Key)); err != nil {
 		return Event[T]{}, err
@@ -185,11 +185,11 @@ func (e *Emitter[T]) Cancel(event Event[T]) bool {
 	return e.d.Cancel(event.ref)
 }
 
-// On registers a handler for the events of a type. Handlers of a type run in the order of registration. What the type
-// retains becomes due to it, and is delivered by the loop, not in here.
+// On registers a handler for the events of a type. Handlers of a type run in the order of registration. The events that
+// the type retains are then delivered to it by the loop, not inside this call.
 //
-// When a handler panics, or ends its goroutine, the handlers after it do not get that event; OnError is told;
-// the events that follow are delivered all the same. On panics if fn is nil.
+// When a handler panics, or ends its goroutine, the handlers after it do not get that event; OnError is called; later
+// events are still delivered. On panics if fn is nil.
 func (e *Emitter[T]) On(typ string, fn func(data T)) *Handler[T] {
 	return e.add(typ, fn == nil, engine.One(fn, false))
 }
@@ -228,9 +228,9 @@ func (e *Emitter[T]) Off(h *Handler[T]) bool {
 	return h != nil && e.d.Remove(h.handler)
 }
 
-// Set changes the settings of the queue that are given. A new policy or order delivers first what is queued; done by a
-// handler, or outside of the loop, that happens when the current batch is over, or at the end of the turn. Nothing has
-// changed when it returns an error.
+// Set changes the settings of the queue that are given. A new policy or order first flushes the queue: after the
+// current batch if a handler calls Set, at the end of the turn if it is called outside the loop. Nothing has changed
+// when it returns an error.
 func (e *Emitter[T]) Set(config EmitterConfig[T]) error {
 	if config.Size != nil || config.Retain != (Retain{}) || config.OnError != nil || config.OnLost != nil {
 		return fmt.Errorf("%w: Set cannot change Size, Retain, OnError and OnLost: use SetType, or NewEmitter",
@@ -280,9 +280,9 @@ func (e *Emitter[T]) SetType(typ string, config TypeConfig[T]) error {
 	return nil
 }
 
-// Flush delivers everything that is queued now: on the loop inside this call, in a handler when its batch is over, and
-// from elsewhere at the end of a turn, with what comes until then. Until it has left, it counts towards the bounds, can
-// be cancelled, and can be discarded by Close. An error says that the loop is closed.
+// Flush delivers everything that is queued now: on the loop inside this call, in a handler after the current batch, and
+// elsewhere at the end of a turn, with the events that come until then. Until then they count towards the bounds, and
+// can be cancelled or discarded by Close. An error means that the loop is closed.
 func (e *Emitter[T]) Flush() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -290,15 +290,15 @@ func (e *Emitter[T]) Flush() error {
 	return e.engine.Flush()
 }
 
-// Close refuses later events with millrace.ErrClosed, delivers what is queued, when Flush would, and waits for that.
-// When ctx ends first, what has not left is discarded at the next dispatch point: OnLost is told of each, with
-// millrace.ErrCancelled, and Close returns ctx.Err() without waiting for that. With a context that has ended already
-// nothing more leaves. What is retained expires. Another call waits for the same end. On the loop Close does not wait,
-// and ctx counts only if it has ended: Done says when all is over. On a loop that does not run it waits for whoever
-// runs it.
+// Close refuses later events with millrace.ErrClosed, delivers the queued events, when Flush would, and waits for that.
+// When ctx ends first, events that have not left are discarded at the next dispatch point: OnLost is called for each,
+// with millrace.ErrCancelled, and Close returns ctx.Err() without waiting for that. With a context that has ended
+// already nothing more leaves. Retained events expire. Another call waits for the same end. On the loop Close does not
+// wait, and ctx counts only if it has ended: Done says when all is over. On a loop that does not run it waits until it
+// runs.
 //
-// Close an emitter before its loop: a closed loop drops its timers, so that nothing ends a hold any more. When the
-// loop is closed already, what is left is discarded inside this call, and the error says so.
+// Close an emitter before its loop: a closed loop drops its timers, so that nothing ends a hold any more. When the loop
+// is closed already, the remaining events are discarded inside this call, and the error says so.
 func (e *Emitter[T]) Close(ctx context.Context) error {
 	if err := e.close(ctx.Err() != nil); err != nil || e.loop.Inside() {
 		return err
@@ -412,7 +412,7 @@ func (h *emitterHost[T]) handlersRan() { h.kept = false }
 
 func (h *emitterHost[T]) Inside() bool { return h.e.loop.Inside() }
 
-// Alive: a turn or a timer that was asked for comes, unless the loop was closed and has left it.
+// Alive reports whether a turn or a timer that was asked for still comes: not if the loop was closed first.
 func (h *emitterHost[T]) Alive() bool {
 	select {
 	case <-h.e.loop.Done():
@@ -422,7 +422,7 @@ func (h *emitterHost[T]) Alive() bool {
 	}
 }
 
-// MayHold: a loop that is closing drops its timers.
+// MayHold is false on a closing loop, which drops its timers.
 func (h *emitterHost[T]) MayHold() bool { return !inner.Closed(h.e.loop) }
 
 // Schedule asks for a call at the end of this turn, or, from outside the loop, of the turn that a task begins.
@@ -460,7 +460,7 @@ func (h *emitterHost[T]) Clock() time.Duration { return time.Since(h.start) }
 
 func (h *emitterHost[T]) Utilization(time.Duration) float64 { return h.e.loop.Utilization() }
 
-// Busy: only differences of it count.
+// Busy is the loop's busy time; only differences of it count.
 func (h *emitterHost[T]) Busy(now time.Duration) time.Duration { return now - inner.Slept(h.e.loop) }
 
 func (h *emitterHost[T]) HoldCost() time.Duration { return holdCost }

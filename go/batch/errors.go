@@ -30,11 +30,11 @@ func (e Errors) Unwrap() []error {
 	return slices.DeleteFunc(slices.Clone(e), func(err error) bool { return err == nil })
 }
 
-// HandlerError tells of a handler that failed for an event, or of the Merge of its type.
+// HandlerError reports that a handler failed for an event, or the Merge of its type.
 type HandlerError struct {
-	// Type of the event.
+	// Type is the type of the event.
 	Type string
-	// Err is a *millrace.PanicError or millrace.ErrGoexit; of Merge also the size of what it returned, below 0.
+	// Err is a *millrace.PanicError or millrace.ErrGoexit; for Merge also a size below 0 of its result.
 	Err error
 }
 

@@ -8,7 +8,7 @@ import (
 	"millrace.dev/go/internal/inner"
 )
 
-// Do runs fn on the loop and waits for it: as a task of its own, after those that wait. While the loop sleeps, fn runs
+// Do runs fn on the loop as a task of its own, after the waiting ones, and waits for it. While the loop sleeps, fn runs
 // on the calling goroutine, as the loop, with no switch to another one; microtasks follow it as they follow any task.
 // Inside the loop fn runs at once, as a part of the current task, whose microtasks come when it is over.
 //

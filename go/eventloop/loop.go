@@ -73,7 +73,7 @@ type Loop struct {
 	calls             sync.Pool       // of *call; its own, since channels must not leave a bubble of testing/synctest
 }
 
-// New makes a loop. It runs nothing, and starts no goroutine, until Run or Start; what is submitted before waits.
+// New makes a loop. It runs nothing, and starts no goroutine, until Run or Start; tasks submitted before wait.
 //
 // An error wraps millrace.ErrOption and names the field, its value and its range.
 func New(config Config) (*Loop, error) {
@@ -88,8 +88,8 @@ func New(config Config) (*Loop, error) {
 	return l, nil
 }
 
-// Alive reports whether anything is left to do: tasks that wait or run, and timers, immediates, handles and watchers
-// that are not unreferenced. A task that asks does not count itself. After Close has ended nothing is left.
+// Alive reports whether anything is left to do: waiting or running tasks, and timers, immediates, handles and watchers
+// that are not unreferenced. The task that calls it does not count. After Close has ended nothing is left.
 func (l *Loop) Alive() bool {
 	inside := l.Inside()
 	l.mu.Lock()

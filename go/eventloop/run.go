@@ -21,7 +21,7 @@ const (
 
 // Run runs the loop on the calling goroutine until nothing keeps it alive: no task waits, and no timer, immediate,
 // handle or watcher is left that is not unreferenced. It ends sooner by Stop, by Close (nil), and when ctx does
-// (ctx.Err()); what waits then stays, and a later Run or Start goes on with it.
+// (ctx.Err()); waiting tasks then stay, and a later Run or Start goes on with them.
 //
 // ErrRunning if the loop runs already, ErrClosed after Close.
 func (l *Loop) Run(ctx context.Context) error {
@@ -238,8 +238,8 @@ func (l *Loop) endRun(done chan struct{}) {
 }
 
 // Stop ends Run or Start when the task that runs now is over, and waits for that; inside the loop it does not wait.
-// What waits stays: a later Run or Start goes on with it. On a loop that does not run it does nothing, and on one that
-// is being closed it waits for the end that Close has set.
+// Waiting tasks stay: a later Run or Start goes on with them. On a loop that does not run it does nothing, and on one
+// that is being closed it waits until Close is done.
 func (l *Loop) Stop() {
 	l.mu.Lock()
 	running, done := l.running, l.done
@@ -286,7 +286,7 @@ func (l *Loop) Drain(ctx context.Context) error {
 
 // ---- close
 
-// Close ends the loop for good. From now on work is refused with millrace.ErrClosed; what waits is run, by the
+// Close ends the loop for good. From now on work is refused with millrace.ErrClosed; waiting tasks are run, by the
 // goroutine of Run or Start, or by a new one if there is none; timers, watchers and handles are released. It returns
 // when that is done. When ctx ends first, the loop ends after the task that runs: each task that was accepted has been
 // run, or Left returns it. With a context that has ended already nothing more is run.
@@ -295,9 +295,9 @@ func (l *Loop) Drain(ctx context.Context) error {
 // task was run. Otherwise they all get an error, that of their context or millrace.ErrClosed, also those that come
 // later.
 //
-// Inside the loop Close does not wait, and returns nil; the loop then ends when the queue is empty, or ctx ends. A
-// loop with LockOSThread or PropagatePanics that does not run runs what waits on the caller of Close, as Run
-// does. Unless a context ends, tasks are left over only by a panic that is let out of Run.
+// Inside the loop Close does not wait, and returns nil; the loop then ends when the queue is empty, or ctx ends. A loop
+// with LockOSThread or PropagatePanics that does not run runs its waiting tasks on the caller of Close, as Run does.
+// Unless a context ends, tasks are left over only by a panic that is let out of Run.
 func (l *Loop) Close(ctx context.Context) error {
 	l.mu.Lock()
 	done, begin := l.done, false
@@ -346,7 +346,7 @@ func (l *Loop) Left() []func() {
 	return left
 }
 
-// Done is closed when the loop was closed and is not going to run anything any more.
+// Done is closed when the loop was closed and runs nothing any more.
 func (l *Loop) Done() <-chan struct{} { return l.gone }
 
 // awaitEnd waits for the end of a loop that is being closed, which comes sooner if ctx ends.

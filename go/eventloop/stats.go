@@ -8,15 +8,15 @@ import (
 	"millrace.dev/go/internal/inner"
 )
 
-// Stats tells what a loop has done.
+// Stats has the counters of a loop.
 type Stats struct {
-	// QueueDepth is how many tasks wait, not counting up to 127 of each class that the loop has begun to work through;
-	// SubmittedTotal and RefusedTotal are how many were submitted and refused so far.
+	// QueueDepth is the number of waiting tasks, without up to 127 of each class that the loop has already taken;
+	// SubmittedTotal and RefusedTotal count the tasks submitted and refused.
 	QueueDepth                   int
 	SubmittedTotal, RefusedTotal uint64
-	// TurnsTotal, TimersTotal, ErrorsTotal: turns with NORMAL or LOW tasks, timers that fired, failures reported.
+	// TurnsTotal counts turns with NORMAL or LOW tasks, TimersTotal timers that fired, ErrorsTotal failures reported.
 	TurnsTotal, TimersTotal, ErrorsTotal uint64
-	// Live is how many timers, immediates, handles and watchers keep the loop alive.
+	// Live is the number of timers, immediates, handles and watchers that keep the loop alive.
 	Live int64
 	// QueueWaitMax is the worst wait so far, with Config.Timing, which looks at one task of each 128 or fewer.
 	QueueWaitMax millrace.ByPriority[time.Duration]

@@ -20,8 +20,8 @@ func (l *Loop) Submit(task func()) error {
 	return l.submit(laneNormal, task, true)
 }
 
-// SubmitPriority is Submit with a class. Within a class the order of submission holds. High tasks run before everything
-// that waits, between two tasks of a batch too: while there are some, nothing else runs. Low tasks get one turn for
+// SubmitPriority is Submit with a class. Within a class the order of submission holds. High tasks run before all
+// waiting tasks, also between two tasks of a batch: while there are some, nothing else runs. Low tasks get one turn for
 // eight of Normal while both wait.
 func (l *Loop) SubmitPriority(priority millrace.Priority, task func()) error {
 	if task == nil {
@@ -60,8 +60,8 @@ func (l *Loop) submit(class int, task func(), bounded bool) error {
 	return nil
 }
 
-// SubmitBatch queues tasks in one go: one lock and at most one wake-up for all. It returns how many were taken, the
-// first ones; with an error the others were not.
+// SubmitBatch queues tasks in one go: one lock and at most one wake-up for all. It returns the number of tasks
+// accepted, which are the first ones; with an error the others were refused.
 func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	if i := slices.IndexFunc(tasks, func(task func()) bool { return task == nil }); i >= 0 {
 		n, err := l.SubmitBatch(tasks[:i])

@@ -41,7 +41,7 @@ const (
 func (l *Loop) After(d time.Duration, fn func()) (*Timer, error) { return l.addTimer(d, 0, fn) }
 
 // Every runs fn each time that d has passed, first after d. It keeps its rhythm: a call that comes late does not move
-// those after it, and those that a busy loop has missed are left out. A d below a microsecond is refused.
+// those after it, and calls that a busy loop has missed are skipped. A d below a microsecond is refused.
 func (l *Loop) Every(d time.Duration, fn func()) (*Timer, error) {
 	if d < time.Microsecond {
 		return nil, fmt.Errorf("%w: Every(%v): the period has to be at least a microsecond", millrace.ErrOption, d)
@@ -100,7 +100,7 @@ func later(now, d int64) int64 {
 	return now + d
 }
 
-// Stop takes the timer back; false when it has fired or was stopped before. When it returns true, the function is not
+// Stop cancels the timer; false when it has fired or was stopped before. When it returns true, the function is not
 // called any more, except by a timer of Every that is just beginning to fire, if Stop is called outside the loop. Any
 // goroutine.
 //

@@ -13,9 +13,9 @@ import (
 type Events uint8
 
 const (
-	// Readable: reading does not block: there is data, a connection to accept, the end, or an error to be told.
+	// Readable: reading does not block: there is data, a connection to accept, the end, or an error to be reported.
 	Readable Events = 1 << iota
-	// Writable: writing does not block: there is room, or an error to be told.
+	// Writable: writing does not block: there is room, or an error to be reported.
 	Writable
 	// Hangup: the other side has closed, or (only if asked for) is not going to write any more. Asked for or not, it is
 	// reported when both directions are closed; reading and writing then do not block, so Readable and Writable come with
@@ -47,7 +47,7 @@ func (e Events) String() string {
 	return strings.Join(names, "|")
 }
 
-// Watcher calls a function on the loop while something is true of a descriptor.
+// Watcher calls a function on the loop while a descriptor meets a condition.
 type Watcher struct {
 	loop *Loop
 	fd   int
@@ -62,7 +62,7 @@ type Watcher struct {
 	closed bool
 }
 
-// Watch calls fn on the loop, as a task of its own, each time round while any of the events is true of the descriptor:
+// Watch calls fn on the loop, as a task of its own, in each round while any of the events is true of the descriptor:
 // level-triggered, so that fn need not read all there is. Any goroutine; fn may be called before Watch has returned.
 // The watcher keeps the loop alive until it is stopped or unreferenced. The descriptor stays the caller's: the loop
 // never reads, writes or closes it. It should be non-blocking. A callback costs no allocation.
@@ -77,13 +77,12 @@ type Watcher struct {
 //
 // Files and directories are always ready and cannot be watched: the error wraps syscall.EPERM. Linux has epoll. macOS
 // and the BSDs have kqueue, where each loop with watchers keeps a thread, events of reading and of writing come in two
-// calls, and Hangup alone, without Readable, is told once; that part has been compiled but not
-// run. Elsewhere the error is ErrUnsupported.
+// calls, and Hangup alone, without Readable, is reported once; that part has been compiled but not run. Elsewhere the
+// error is ErrUnsupported.
 //
-// Other errors: ErrNilTask; ErrOption when events is empty or holds an unknown bit; ErrWatched; ErrClosed; what the
-// system says, such as syscall.EBADF for a number that is not an open descriptor and syscall.EMFILE when no descriptor
-// is left for the loop's own (at the first Watch). In a bubble of testing/synctest the waiting for a descriptor is
-// real.
+// Other errors: ErrNilTask; ErrOption when events is empty or holds an unknown bit; ErrWatched; ErrClosed; the system's
+// error, such as syscall.EBADF for a number that is not an open descriptor and syscall.EMFILE when no descriptor is
+// left for the loop's own (at the first Watch). In a bubble of testing/synctest the waiting for a descriptor is real.
 func (l *Loop) Watch(fd int, events Events, fn func(Events)) (*Watcher, error) {
 	if fn == nil {
 		return nil, ErrNilTask
@@ -121,10 +120,10 @@ func (p *poller) add(w *Watcher) error {
 	return nil
 }
 
-// Modify changes what is watched for. Events that were found before are not reported any more. 0 pauses the watcher,
-// which goes on keeping the loop alive. Any goroutine. On an error nothing has changed: ErrOption as for Watch;
-// os.ErrClosed when the watcher is stopped; syscall.EBADF, ENOENT or EPERM when its descriptor was closed, or its
-// number is another one's now.
+// Modify changes the events watched for. Events found before are not reported any more. 0 pauses the watcher, which
+// goes on keeping the loop alive. Any goroutine. On an error nothing has changed: ErrOption as for Watch; os.ErrClosed
+// when the watcher is stopped; syscall.EBADF, ENOENT or EPERM when its descriptor was closed, or its number is another
+// one's now.
 func (w *Watcher) Modify(events Events) error {
 	if events&^allEvents != 0 {
 		return badEvents("Modify", w.fd, events)
@@ -149,8 +148,8 @@ func (w *Watcher) Modify(events Events) error {
 	return nil
 }
 
-// Stop ends the watching; the descriptor stays open. After that fn is not called any more, but a call that is under
-// way when another goroutine calls Stop goes on. Any goroutine; a second call does nothing. An error tells that the
+// Stop ends the watching; the descriptor stays open. After that fn is not called any more, but a call that is under way
+// when another goroutine calls Stop goes on. Any goroutine; a second call does nothing. An error means that the
 // descriptor was closed before its watcher (syscall.EBADF, ENOENT or EPERM); the watcher is stopped all the same.
 func (w *Watcher) Stop() error {
 	p := &w.loop.poll

@@ -381,8 +381,8 @@ type Immediate struct {
 	fn   func()
 }
 
-// Immediate runs fn at the end of this turn of the loop, when the tasks that waited at its start have run. What an
-// immediate sets itself runs at the end of the next turn. Only inside the loop; elsewhere ErrOutside. ErrClosed after
+// Immediate runs fn at the end of this turn of the loop, when the tasks that waited at its start have run. An immediate
+// that an immediate sets runs at the end of the next turn. Only inside the loop; elsewhere ErrOutside. ErrClosed after
 // Close.
 func (l *Loop) Immediate(fn func()) (*Immediate, error) {
 	if err := l.checkInside(fn); err != nil {
@@ -397,7 +397,7 @@ func (l *Loop) Immediate(fn func()) (*Immediate, error) {
 	return immediate, nil
 }
 
-// Stop takes the immediate back; false when it has run or was taken back before. Only inside the loop.
+// Stop cancels the immediate; false when it has run or was stopped before. Only inside the loop.
 func (i *Immediate) Stop() bool { return i.loop.Inside() && i.take() != nil }
 
 func (i *Immediate) take() func() {

@@ -32,13 +32,13 @@ func All[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[[]T] {
 	return all
 }
 
-// Outcome is how a promise has ended: with a value, or with an error.
+// Outcome is the end of a promise: a value or an error.
 type Outcome[T any] struct {
 	Value T
 	Err   error
 }
 
-// AllSettled is a promise of how all promises end, in their order. It is never rejected.
+// AllSettled is a promise of the outcomes of all promises, in their order. It is never rejected.
 func AllSettled[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[[]Outcome[T]] {
 	all := newPromise[[]Outcome[T]](l)
 	outcomes := make([]Outcome[T], len(promises))
@@ -85,7 +85,7 @@ func Any[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[T] {
 	return first
 }
 
-// AggregateError is why Any is rejected: the errors of its promises, in order. errors.Is and errors.As see them all.
+// AggregateError has the errors of the promises of Any, in order. errors.Is and errors.As see them all.
 type AggregateError struct {
 	Errors []error
 }

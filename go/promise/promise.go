@@ -15,23 +15,22 @@ import (
 )
 
 // Promise is a value of a loop that comes later, or the error why it does not, with the rules of ECMAScript's Promise:
-// it is settled once, and what follows from that, its reactions, runs as microtasks of the loop, one for each, in the
-// order in which they were attached, never in the call that settles it or attaches them. A program that does the same
-// with promises in JavaScript sees the same order.
+// it is settled once, and its reactions run as microtasks of the loop, one for each, in the order in which they were
+// attached, never in the call that settles it or attaches them. A program that does the same with promises in
+// JavaScript sees the same order.
 //
 // All of it may be used by any goroutine. Outside the loop, settling a promise that has reactions queues a task, in
 // order with those that the goroutine submits, which passes them on. That task is not refused when the queue is full:
-// there is at most one for each promise, so whoever makes the promises bounds them. After Close a promise can still be
+// there is at most one for each promise, so the number of promises bounds them. After Close a promise can still be
 // settled, and Await sees it, but no reaction runs for that.
 //
 // A rejection is unhandled if no handler is attached by the time the microtasks have run, and is then reported: see
 // eventloop.Config.OnRejection. Handlers are attached by Then and all the others, and by Await. For a promise that
 // another goroutine makes while the loop runs there is no such moment, since that goroutine may be about to call Await.
-// A panic is reported all the same; any other error once nobody can see it any more, that is, when the garbage
-// collector has found the promise: by the loop when it next has something to do, or if it does not run, by a separate
-// goroutine.
+// A panic is reported all the same; any other error when the garbage collector has found the promise: by the loop when
+// it next has something to do, or if it does not run, by a separate goroutine.
 //
-// A pending promise does not keep its loop alive; what is to settle it may: a timer, Async, a handle of KeepAlive.
+// A pending promise does not keep its loop alive; a timer, Async or a handle of KeepAlive that is to settle it may.
 type Promise[T any] struct {
 	loop *eventloop.Loop
 
@@ -50,7 +49,7 @@ type Promise[T any] struct {
 	err   error
 }
 
-// State says how far a promise has come.
+// State is the state of a promise.
 type State uint8
 
 const (
@@ -121,7 +120,7 @@ func (p *Promise[T]) reject(reason error) {
 	p.settle(none, reason)
 }
 
-// State is what the promise is now.
+// State returns the current state.
 func (p *Promise[T]) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,10 +128,10 @@ func (p *Promise[T]) State() State {
 }
 
 // Await waits for the promise on a goroutine outside the loop: for its value, or the error that it was rejected with.
-// It does not wait for reactions. A promise that is settled answers at once, whatever has become of ctx and the loop.
+// It does not wait for reactions. For a settled promise it returns at once, whatever the state of ctx and the loop.
 //
 // ErrInside inside the loop, which would wait for itself; ctx.Err() when ctx ends first; ErrClosed when the loop has
-// been closed and the promise is still pending. On a loop that does not run it waits for whoever settles the promise.
+// been closed and the promise is still pending. On a loop that does not run it waits until the promise is settled.
 // Waiting counts as a handler. Allocates a channel per promise if it has to wait.
 func (p *Promise[T]) Await(ctx context.Context) (T, error) {
 	var none T
@@ -285,7 +284,7 @@ func (p *Promise[T]) passOn() {
 // rejection is a promise as the loop sees it that looks for handlers.
 type rejection[T any] Promise[T]
 
-// Unhandled returns why the promise was rejected if nobody has attached a handler meanwhile.
+// Unhandled returns the reason of the rejection, if the promise still has no handler.
 func (p *rejection[T]) Unhandled() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 // allocation for both. It drops what it has used, so that the last promise of a long chain does not keep the whole
 // chain in memory.
 
-// Then returns a promise of what fn makes of the value: its result, or its error. A rejection passes by fn. A panic of
-// fn rejects with a *PanicError, runtime.Goexit with ErrGoexit, and a nil fn with ErrNilTask.
+// Then returns a promise of the result of fn for the value, or of its error. A rejection skips fn. A panic of fn
+// rejects with a *PanicError, runtime.Goexit with ErrGoexit, and a nil fn with ErrNilTask.
 //
 // Costs one allocation, of 112 bytes if U is a word, beyond the caller's closure. It is not a method because methods
 // have no type parameters.
@@ -41,8 +41,8 @@ func (s *thenStep[T, U]) Run() {
 	}
 }
 
-// Catch returns a promise of the same value, or of what fn makes of the error if there is none: a value in its place,
-// or another error. Panics and costs as for Then.
+// Catch returns a promise of the same value, or after an error of the result of fn: a value in its place, or another
+// error. Panics and costs as for Then.
 func (p *Promise[T]) Catch(fn func(error) (T, error)) *Promise[T] {
 	s := &catchStep[T]{source: p, fn: fn}
 	s.belongTo(p.loop)
@@ -70,7 +70,7 @@ func (s *catchStep[T]) Run() {
 }
 
 // Finally returns a promise that ends as this one does, after fn has run. It does not wait for work that fn starts: for
-// that use Chain. A panic of fn rejects in place of what was. As in JavaScript, it takes two microtasks more than Then.
+// that use Chain. A panic of fn rejects instead. As in JavaScript, it takes two microtasks more than Then.
 func (p *Promise[T]) Finally(fn func()) *Promise[T] {
 	s := &finallyStep[T]{source: p, fn: fn}
 	s.belongTo(p.loop)
@@ -103,7 +103,7 @@ func (s *finallyStep[T]) Run() {
 	}
 }
 
-// Chain returns a promise that ends as the one does that fn returns. Otherwise it is Then. As in JavaScript, it takes
+// Chain returns a promise that ends as the promise that fn returns. Otherwise it is Then. As in JavaScript, it takes
 // two microtasks more, after the promise that fn returned is settled or after fn, whichever is later.
 //
 // ErrNilPromise when fn returns nil, ErrCycle when it returns the promise that waits for it. The promise may belong to

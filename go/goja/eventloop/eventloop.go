@@ -5,10 +5,10 @@
 // Each callback (a timer, an immediate, a function given to RunOnLoop) is followed by all microtasks, promise reactions
 // and those of queueMicrotask in one order, before the next callback.
 //
-// Priorities and errors are those of package millrace. Options are functions, and what ends a loop is Terminate,
-// because goja_nodejs has them so.
+// Priorities and errors are those of package millrace. Options are functions, and a loop is ended by Terminate, as in
+// goja_nodejs.
 //
-// What goja_nodejs does not have: WithErrorHandler, WithNode, WithLoopConfig, KeepAlive, NewPromise, Go and Loop.
+// Not in goja_nodejs: WithErrorHandler, WithNode, WithLoopConfig, KeepAlive, NewPromise, Go and Loop.
 package eventloop
 
 import (
@@ -62,7 +62,7 @@ type EventLoop struct {
 // Option changes a setting of NewEventLoop.
 type Option func(*EventLoop)
 
-// EnableConsole says whether the runtime has `console`; by default it has.
+// EnableConsole adds or omits `console`; by default the runtime has it.
 func EnableConsole(enableConsole bool) Option {
 	return func(loop *EventLoop) { loop.enableConsole = enableConsole }
 }
@@ -72,7 +72,7 @@ func WithRegistry(registry *require.Registry) Option {
 	return func(loop *EventLoop) { loop.registry = registry }
 }
 
-// WithErrorHandler sets who is told of errors of JavaScript that no caller sees. Without it they are ignored, as
+// WithErrorHandler sets the handler of JavaScript errors that no caller sees. Without it they are ignored, as
 // goja_nodejs does. The handler runs on the loop and gets
 //
 //   - a *goja.Exception when a callback throws (timer, interval, immediate, microtask, tick),
@@ -147,8 +147,8 @@ func (loop *EventLoop) Loop() *core.Loop { return loop.core }
 // Stop from another goroutine.
 //
 // The runtime that fn gets, and any value made from it, must not be used outside fn. A Go panic in a callback leaves
-// Run with its own value; the loop is then stopped, what waits stays, and it may be run again. Run panics if the loop
-// is running already: then use RunOnLoop.
+// Run with its own value; the loop is then stopped, waiting functions stay, and it may be run again. Run panics if the
+// loop is running already: then use RunOnLoop.
 func (loop *EventLoop) Run(fn func(*goja.Runtime)) {
 	run := loop.start(false)
 	// High: ahead of what has waited since the last run, and of timers that are due.
@@ -207,8 +207,9 @@ func (loop *EventLoop) over() {
 	loop.mu.Unlock()
 }
 
-// Stop stops the loop when what waits now has run, and waits for that; on a loop that is not running it does nothing.
-// It returns how many timers, intervals and immediates are left: they stay, and Start or Run goes on with them.
+// Stop stops the loop when the functions waiting now have run, and waits for that; on a loop that is not running it
+// does nothing. It returns the number of timers, intervals and immediates left: they stay, and Start or Run goes on
+// with them.
 //
 // In a callback of the loop it does not wait: it is StopNoWait there.
 func (loop *EventLoop) Stop() int {
@@ -258,9 +259,9 @@ func (loop *EventLoop) force(priority millrace.Priority, fn func()) error {
 	return err
 }
 
-// Terminate stops the loop as Stop does and takes back all timers and intervals. Functions that were given to RunOnLoop
-// while it was stopped are run, on the calling goroutine. What is submitted afterwards is refused, until the loop is
-// started again. No goroutine of the loop is left.
+// Terminate stops the loop as Stop does and cancels all timers and intervals. Functions that were given to RunOnLoop
+// while it was stopped are run, on the calling goroutine. Later work is refused, until the loop is started again. No
+// goroutine of the loop is left.
 //
 // Not together with Start, Run or Stop on other goroutines. It panics in a callback of the loop, which it would have to
 // wait for.
@@ -285,7 +286,7 @@ func (loop *EventLoop) Terminate() {
 }
 
 // RunOnLoop queues fn for the loop, which calls the functions in the order in which they were queued. Any goroutine,
-// also callbacks of the loop; fn never runs within the call. What is queued while the loop is stopped waits for Start
+// also callbacks of the loop; fn never runs within the call. Functions queued while the loop is stopped wait for Start
 // or Run.
 //
 // The runtime that fn gets, and any value made from it, must not be used outside fn. False if the loop is terminated:

@@ -8,9 +8,9 @@ import (
 	"millrace.dev/go/internal/inner"
 )
 
-// KeepAlive keeps Run waiting for work that goes on elsewhere, until complete is called: from any goroutine, with what
-// to do on the loop then, or nil. It returns true the first time, and false later and when the loop is terminated or
-// closed, or was meanwhile: fn is then not called. Any goroutine; usually the callback that starts the work.
+// KeepAlive keeps Run waiting for work that goes on elsewhere, until complete is called: from any goroutine, with a
+// function to run on the loop then, or nil. It returns true the first time, and false later, or when the loop is or was
+// terminated or closed: fn is then not called. Any goroutine; usually the callback that starts the work.
 func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) {
 	// The mutex keeps Terminate from missing a handle. Nil: the loop is terminated or closed.
 	loop.mu.Lock()
@@ -40,8 +40,8 @@ func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) 
 // before, or the loop terminated. Run waits for that. Only in a callback of the loop.
 //
 // A value becomes one of JavaScript as Runtime.ToValue does it; a func(*goja.Runtime) goja.Value is called on the loop
-// to make it, and what it throws rejects the promise. For reject, a Go error becomes an Error whose property `value` it
-// is, and a *goja.Exception what was thrown.
+// to make it, and an error that it throws rejects the promise. For reject, a Go error becomes an Error whose property
+// `value` it is, and a *goja.Exception the thrown value.
 func (loop *EventLoop) NewPromise() (promise *goja.Promise, resolve, reject func(value any) bool) {
 	promise, fulfill, refuse := loop.vm.NewPromise()
 	complete := loop.KeepAlive()

@@ -8,7 +8,7 @@ import (
 
 // ---- a callback and what follows it
 
-// UnhandledRejection tells of a promise that was rejected and has no handler.
+// UnhandledRejection reports a promise that was rejected and has no handler.
 type UnhandledRejection struct {
 	// Promise is the promise; Promise.Result() is the reason.
 	Promise *goja.Promise

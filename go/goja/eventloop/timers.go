@@ -12,13 +12,13 @@ import (
 	core "millrace.dev/go/eventloop"
 )
 
-// Timer is what SetTimeout returns, and setTimeout in JavaScript.
+// Timer is the result of SetTimeout, and of setTimeout in JavaScript.
 type Timer struct{ job }
 
-// Interval is what SetInterval returns, and setInterval in JavaScript.
+// Interval is the result of SetInterval, and of setInterval in JavaScript.
 type Interval struct{ job }
 
-// Immediate is what setImmediate returns in JavaScript.
+// Immediate is the result of setImmediate in JavaScript.
 type Immediate struct{ job }
 
 // job is a callback that is to run. All but run belongs to the loop's mutex.
@@ -48,7 +48,7 @@ func (loop *EventLoop) SetTimeout(fn func(*goja.Runtime), timeout time.Duration)
 	return t
 }
 
-// ClearTimeout takes a Timer back. In a callback of the loop it takes effect at once: fn will not be called. On another
+// ClearTimeout cancels a Timer. In a callback of the loop it takes effect at once: fn will not be called. On another
 // goroutine, when it returns, fn has been called, is about to be, or will not be. For nil, and for a timer that has
 // run, it does nothing.
 func (loop *EventLoop) ClearTimeout(t *Timer) {
@@ -57,8 +57,8 @@ func (loop *EventLoop) ClearTimeout(t *Timer) {
 	}
 }
 
-// SetInterval is SetTimeout again and again; 0 or less counts as a millisecond. As in Node.js, the next time counts from
-// the beginning of the last call: one that comes late moves those after it.
+// SetInterval is SetTimeout again and again; 0 or less counts as a millisecond. As in Node.js, the next time counts
+// from the beginning of the last call: a late call moves the later ones.
 func (loop *EventLoop) SetInterval(fn func(*goja.Runtime), timeout time.Duration) *Interval {
 	mustHave(fn != nil, "SetInterval")
 	i := &Interval{job{loop: loop, run: fn, delay: period(timeout), repeats: true}}

@@ -2,7 +2,7 @@
 import { MillraceError } from './errors.js';
 import { throwLater } from './turn.cjs';
 
-/** Anything that emits `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
+/** Source of the event `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
 export type AbortSource =
   | {
       addEventListener(name: 'abort', listener: () => void, options?: { once: boolean }): void;
@@ -15,7 +15,7 @@ export type AbortSource =
       off?(name: 'abort', listener: () => void): unknown;
     };
 
-/** The call's signal was aborted; `cause` is the signal's reason. */
+/** Error of a call whose signal was aborted; `cause` is the signal's reason. */
 export class AbortError extends MillraceError {
   constructor(reason?: unknown) {
     super('MILLRACE_E_ABORTED', 'The task has been aborted', { cause: reason });

@@ -71,7 +71,7 @@ export interface Given {
   readonly values: Readonly<Record<string, string | true>>;
   /** Arguments after the options, from the first one that is no option. */
   readonly rest: readonly string[];
-  /** Whether `--` stood before the rest. */
+  /** True if `--` stood before the rest. */
   readonly isCut: boolean;
 }
 

@@ -33,7 +33,7 @@ function found(): void {
   for (const patch of patches) patch.undo();
 }
 
-/** How a queue treats async context: `auto` captures once AsyncLocalStorage is in use. */
+/** Treatment of async context by a queue: `auto` captures once AsyncLocalStorage is in use. */
 export type ContextMode = 'auto' | 'on' | 'off';
 
 /** The current context, or null when none needs keeping. */

@@ -9,7 +9,7 @@ const perOctave = 1 << octaveBits;
 const longestUs = 2 ** 31 - 1;
 const buckets = (31 - octaveBits + 1) * perOctave;
 
-/** Times in ms. While there is none the means and `stddev` are NaN, the others 0. */
+/** Times in ms. Without any, the means and `stddev` are NaN, the others 0. */
 export interface DurationsSummary {
   average: number;
   mean: number;
@@ -81,7 +81,7 @@ export class Durations {
     return this.#maxMs;
   }
 
-  /** In ms: so many percent of the times are this or less. 0 while there is none. */
+  /** Percentile of the times in ms. 0 without any. */
   percentile(percent: number): number {
     if (this.count === 0) return 0;
     let left = Math.max(1, Math.ceil((this.count * percent) / 100));

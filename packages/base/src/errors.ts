@@ -48,7 +48,7 @@ export const codes = {
 /** The `code` of a {@link MillraceError}. It stays the same from release to release; messages do not. */
 export type ErrorCode = keyof typeof codes;
 
-/** An error of a package of Millrace. `code` is stable; `message` is for people. */
+/** Error of a package of Millrace. `code` is stable; `message` is for people. */
 export class MillraceError extends Error {
   readonly code: ErrorCode;
 

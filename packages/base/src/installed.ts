@@ -23,7 +23,7 @@ interface PackageIdentity {
 /** The folder of a package; or why there is none, as the end of a sentence. */
 type Installed = { folder: string; missing: null } | { folder: null; missing: string };
 
-/** By who asks: what one place does not see, another may. */
+/** Results by asking package: one place may see what another does not. */
 const known = new WeakMap<PackageIdentity, Installed>();
 
 /** Files of the application to look for its packages from: they need not be where a package of ours is. */

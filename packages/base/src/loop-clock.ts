@@ -15,7 +15,7 @@ export const now: () => number = performance.now;
  */
 export const idleTime = (): number => nodeTiming.idleTime;
 
-/** Whether the runtime counts it. Bun and Deno do not. */
+/** True if the runtime counts it. Bun and Deno do not. */
 export const countsIdleTime = otherRuntime === null;
 
 /** Throws MILLRACE_E_RUNTIME where the runtime does not count {@link idleTime}. */

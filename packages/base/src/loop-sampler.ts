@@ -15,7 +15,7 @@ import { idleTime, now } from './loop-clock.js';
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from './timers.cjs';
 import { throwLater } from './turn.cjs';
 
-/** What watches the loop, to the sampler. */
+/** Observer of the loop, as the sampler sees it. */
 export interface Watcher {
   /** Ms after which a probe has to come: no longer than what counts as a block. */
   readonly probeMs: number;
@@ -43,7 +43,7 @@ class Sampler {
   readonly #watchers = new Set<Watcher>();
   #look: NodeJS.Immediate | undefined;
   #probe: NodeJS.Timeout | undefined;
-  /** Nothing happened since the probe was set. */
+  /** True if nothing happened since the probe was set. */
   #isQuiet = true;
   /** The probe that is set has to confirm that, and is then the last one. */
   #isLast = false;

@@ -7,11 +7,11 @@ import { builtin } from './realm.cjs';
 
 const { isArrayBufferView } = builtin('node:util/types');
 
-/** The key of what is moved, in an object that is not copied. The one of piscina. */
+/** Key of the moved part in an object that is moved, not copied. That of piscina. */
 export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never;
-/** The key of what the other side gets in place of such an object. The one of piscina. */
+/** Key of the value that the other side gets for such an object. That of piscina. */
 export const valueSymbol: unique symbol = Symbol.for('Piscina.valueOf') as never;
-/** The key of what a task has for the queue of the user. The one of piscina. */
+/** Key of a task's options for the user's own queue. That of piscina. */
 export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOptions') as never;
 /** Registered as well: compilers that hook `require()` load a copy of this module of their own. */
 const moved: unique symbol = Symbol.for('millrace.moved') as never;
@@ -57,9 +57,9 @@ export function markMoved(value: object): void {
 }
 
 /**
- * Marks a task or a result as one that is moved: an ArrayBuffer, a view of one (the whole buffer goes), a MessagePort or
- * another transferable object, or an object of the {@link Transferable} kind. It has to be the task or the result itself,
- * not a part of it. Anything that is not an object is handed back as it is.
+ * Marks a task or a result as moved, not copied: an ArrayBuffer, a view of one (the whole buffer goes), a MessagePort or
+ * another transferable object, or an object of the {@link Transferable} kind. It has to be the task or the result itself, not
+ * a part of it. Returns anything but an object unchanged.
  */
 export function move<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;

@@ -1,7 +1,10 @@
 /** Classes of events and how a type gets its class when nobody says one. */
 import { choice } from './schema.cjs';
 
-/** HIGH ends any hold and leaves first. After each `maxDeferral`, a waiting event counts as one class higher. */
+/**
+ * Class of an event or task. HIGH ends any hold and leaves first. After each `maxDeferral`, a waiting event counts as one
+ * class higher.
+ */
 export type Priority = 'high' | 'normal' | 'low';
 
 export const HIGH = 0;

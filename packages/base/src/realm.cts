@@ -1,7 +1,7 @@
 /**
- * Which runtime this is, its modules, and type checks that hold whatever realm made a value. Each vm context has classes of its own,
- * which `instanceof` does not recognise. Jest runs every test file in one, so that there each error and each Map of Node.js itself comes
- * from another realm.
+ * Detection of the runtime, its modules, and type checks that hold whatever realm made a value. Each vm context has classes
+ * of its own, which `instanceof` does not recognise. Jest runs every test file in one, so that there each error and each Map
+ * of Node.js itself comes from another realm.
  */
 
 /**

@@ -11,14 +11,14 @@
  * thrown is decided by the caller: {@link parse} of options.ts for all but auto.
  */
 
-/** Whose options these are, and how a mistake becomes an error. */
+/** Owner of options: its name in messages, and its errors for mistakes. */
 export interface Owner {
-  /** As it begins a message: `batch()`, `BatchEmitter.set()`, the path of a file. */
+  /** Beginning of its messages: `batch()`, `BatchEmitter.set()`, the path of a file. */
   readonly what: string;
   readonly error: (message: string) => Error;
 }
 
-/** What a user may give; for the compiler alone. */
+/** Input type of a user; for the compiler alone. */
 interface Takes<Value> {
   readonly input?: (value: Value) => Value;
 }
@@ -70,7 +70,7 @@ export type Input<F extends Fields> = {
   [Name in RequiredName<F>]: InputOf<F[Name]>;
 } & { [Name in Exclude<keyof F, RequiredName<F>>]?: InputOf<F[Name]> };
 
-/** Those that are given. */
+/** The fields that are given. */
 export type Given<F extends Fields> = { [Name in keyof F]?: OutputOf<F[Name]> };
 
 /** Unknown names: refused, ignored, or refused where a known one is probably meant. */
@@ -306,7 +306,10 @@ export function secret<F extends AnyField>(field: F): F {
 
 // ---- reading
 
-/** Whether plain options are as the schema says: a quick yes for what is checked in each call. False where that takes a closer look. */
+/**
+ * Reports whether plain options are as the schema says: a quick yes for what is checked in each call. False where that takes
+ * a closer look.
+ */
 export function passes(given: unknown, { names, list }: Schema): boolean {
   if (!isObject(given) || Object.getPrototypeOf(given) !== Object.prototype) return false;
   // Without a list of the keys, which `Object.keys()` would allocate.

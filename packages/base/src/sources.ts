@@ -5,7 +5,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { performance } from './timers.cjs';
 
-/** The kind of an object that counts: the function or class that created it. */
+/** Kind of an object with counters: the function or class that created it. */
 export type SourceKind =
   | 'batch'
   | 'bridge'
@@ -29,10 +29,10 @@ export type SourceKind =
   | 'task-client'
   | 'tasks';
 
-/** An object that counts. */
+/** Object with counters. */
 export interface Source {
   readonly kind: SourceKind;
-  /** What its `stats()` returns now; for a monitor, its `snapshot()`. Null when the object has been collected. */
+  /** Returns its current `stats()`; of a monitor, its `snapshot()`. Null when the object has been collected. */
   stats(): object | null;
 }
 
@@ -110,9 +110,9 @@ export function unannounced<Made>(make: () => Made): Made {
 }
 
 /**
- * The objects of this thread that count and that are still there, up to 256 of a kind: the oldest ones. Those that are made
- * later are announced on the channel `millrace:source` of `node:diagnostics_channel`, under the same limit. Adding up the
- * counters is up to whoever asks; those of an object that is gone went with it.
+ * Returns the live objects of this thread that have counters, up to 256 of a kind: the oldest ones. Later ones are announced
+ * on the channel `millrace:source` of `node:diagnostics_channel`, under the same limit. The caller adds up the counters;
+ * those of a collected object are lost.
  */
 export function sources(): Source[] {
   for (const of of known.values()) of.places = present(of.places);

@@ -18,7 +18,7 @@ export function wrapped(text: string, width: number): string[] {
 
 export type Paint = (text: string) => string;
 
-/** Whether colours show on a file descriptor or stream: it is a terminal that has some, and NO_COLOR is not set. */
+/** Reports whether colours show on a file descriptor or stream: it is a terminal that has some, and NO_COLOR is not set. */
 export function isColoured(out: number | { readonly isTTY?: boolean }): boolean {
   const { NO_COLOR, TERM } = process.env;
   const isTerminal = typeof out === 'number' ? isatty(out) : Boolean(out.isTTY);

@@ -19,7 +19,7 @@ type Decision = 'wait' | 'hold' | 'throttle' | 'allocate';
 
 /** Figures that a decision goes by. */
 interface Resources {
-  /** Tasks that wait. */
+  /** Waiting tasks. */
   readonly queued: number;
   readonly running: number;
   readonly idleCores: number;
@@ -43,7 +43,7 @@ export const allocatorSchema = is.schema({
   log: is.or(is.callback<(line: string) => void>(), null),
 } satisfies is.FieldsOf<AllocatorOptions>);
 
-/** Options of `startLoadBalancer()`: those of `serve()` but `port`, and those of the allocator. */
+/** Options of `startLoadBalancer()`: all of `serve()` but `port`, and `allocator`. */
 export interface LoadBalancerOptions extends Omit<ServeOptions, 'port'> {
   /** Options of `dynamicResourceAllocator()`. */
   allocator?: AllocatorOptions;

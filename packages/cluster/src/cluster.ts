@@ -37,15 +37,15 @@ export interface ProcessName {
   readonly pid: number;
 }
 
-/** What a cluster emits, in the primary. */
+/** Events of a cluster, in the primary. */
 export interface ClusterEvents {
   /** A process is ready: it listens. */
   ready: [process: ProcessName];
-  /** A process has ended without being told to, or was killed because it did not end in time. */
+  /** A process has ended unexpectedly, or was killed because it did not end in time. */
   death: [process: ProcessName & Pick<Death, 'code' | 'signal' | 'isLate' | 'reason'>];
-  /** Too many died within `crashWindow`: none is replaced until that time has passed, or until the next reload. */
+  /** Too many processes died within `crashWindow`: none is replaced until that time has passed, or until the next reload. */
   'crash-loop': [state: { readonly deaths: number; readonly ready: number }];
-  /** All processes run the code that was there when the reload began. */
+  /** A reload is complete: all processes run the new code. */
   reload: [];
   'reload-failed': [error: MillraceError];
   /** The number of processes that should run has changed. */
@@ -75,7 +75,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   #deaths = 0;
   #reloads = 0;
   #late = 0;
-  /** Some process has been ready. */
+  /** True once some process has been ready. */
   #hasStarted = false;
   #loopTimer: NodeJS.Timeout | null = null;
   #started: { resolve(): void; reject(error: Error): void } | null = null;
@@ -97,12 +97,15 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     announce('cluster', this as Cluster, (each) => each.stats());
   }
 
-  /** Where the application listens; null before it does. */
+  /** Address of the application; null before it listens. */
   get address(): SocketName | null {
     return this.#listeners.address;
   }
 
-  /** Resolves when all are ready, or some and the others do not start; rejects when none does. For `serve()`. */
+  /**
+   * Starts the processes, for `serve()`. Resolves when all are ready, or some and the others do not start; rejects when none
+   * starts.
+   */
   async start(): Promise<this> {
     const { port, host, backlog, min, max, signals } = this.#settings;
     if (port !== null) {
@@ -125,7 +128,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     return this;
   }
 
-  /** What the primary knows by itself, as plain data. Some µs. */
+  /** Counters of the primary and what it knows of each process, as plain data. Some µs. */
   stats(): ClusterStats {
     const wanted = this.#slots.length;
     const shares = this.#shares();
@@ -151,7 +154,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Asks each process how it is, and adds up what they say. One that does not answer within `timeout` ms (1 to 60,000, default
+   * Collects a report from each process, and the totals. One that does not answer within `timeout` ms (1 to 60,000, default
    * 500) has `report: null`: its loop is blocked, or it has just started. A message to each process and back, unless its last
    * report is less than 250 ms old.
    *
@@ -165,7 +168,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Replaces each process by a new one, which loads the files anew. The old one is told to finish when the new one listens.
+   * Replaces each process by a new one, which loads the files anew. An old process begins to drain when its new one listens.
    * Resolves when the last old one has ended. While a reload runs, all further calls together make one more.
    *
    * @throws {MillraceError} `MILLRACE_E_WORKER` if a new process does not start: the old ones that are left stay;
@@ -187,8 +190,8 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Closes the ports, lets the processes finish what they have begun, and resolves when they have ended. Those that have not
-   * within `drainTimeout` are killed.
+   * Closes the ports, lets the processes finish their requests, and resolves when they have ended. Kills the processes that
+   * have not ended within `drainTimeout`.
    */
   async close(): Promise<void> {
     await this.#close();
@@ -245,7 +248,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     return this.#late - killedBefore;
   }
 
-  /** What the signals of a supervisor mean. The second one to end does so at once. */
+  /** Handles the signals of a supervisor. The second one to end does so at once. */
   #handleSignals(): void {
     let isEnding = false;
     const end = (signal: NodeJS.Signals) => {
@@ -368,7 +371,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     this.emit('death', { slot, pid, code, signal, isLate, reason });
   }
 
-  /** Whether a process that died is replaced. */
+  /** Reports whether a process that died is replaced. */
   #died(): boolean {
     if (this.#closing !== null) return false;
     const { crashLimit, crashWindow, log } = this.#settings;
@@ -398,7 +401,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     this.#crashes.clear();
   }
 
-  /** No process is left, and a new one would not live. */
+  /** Gives up: no process is left, and a new one would not live. */
   #giveUp(): void {
     const message = 'no process is left, and new ones die; what they wrote to stderr says why';
     this.#started?.reject(new MillraceError('MILLRACE_E_WORKER', message));

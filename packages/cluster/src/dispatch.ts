@@ -1,7 +1,7 @@
 /**
- * Which process gets which connection. A process is handed one at a time, and the next when it has taken it: no more than one waits
- * for a process that is busy with something long. Until then the primary keeps its own hold of the connection, so that one whose
- * process died goes to another one, with every byte that the client has sent.
+ * Assigns connections to processes. A process gets one at a time, and the next when it has taken it: no more than one waits
+ * for a process that is busy with something long. Until then the primary keeps its own hold of the connection, so that one
+ * whose process died goes to another one, with every byte that the client has sent.
  *
  * A connection waits (in the common line, or in that of its process with sticky sessions), is handed to a process, and then taken,
  * or comes back: refused (that server was closed), missed (no file descriptor was left), or the process died. What comes back is
@@ -14,19 +14,19 @@ import type { RawHandle } from './protocol.js';
 import { ownerOf } from './sticky.js';
 
 interface Connection {
-  /** By this the process says what became of it. */
+  /** Number by which the process reports the outcome. */
   readonly id: number;
   readonly socket: { readonly _handle: RawHandle | null; destroy(): void };
   /** The key of its client, with sticky sessions; null: any process may have it. */
   readonly key: string | null;
-  /** What was read from it, in base64. */
+  /** Bytes read from it, in base64. */
   readonly head: string | null;
-  /** When it was accepted, by `performance.now()`. */
+  /** Time of its acceptance, by `performance.now()`. */
   readonly at: number;
 }
 
 interface Member {
-  /** Which of its servers. */
+  /** Number of the process's server. */
   readonly server: number;
   handed: Connection | null;
   /** The connection that it was offered. */
@@ -34,7 +34,7 @@ interface Member {
   /** Connections of its own clients; without sticky sessions they wait together. */
   readonly queue: Connection[];
   isLeaving: boolean;
-  /** It has no file descriptors left. It is tried again at the next look. */
+  /** True if it has no file descriptors left. It is tried again at the next look. */
   isFull: boolean;
 }
 
@@ -47,7 +47,7 @@ const maxWaitMs = 60_000;
 export class Dispatch {
   /** Connections that were closed because too many waited, or for too long. */
   refused = 0;
-  /** In the order of their turn. */
+  /** Processes, in the order of their turn. */
   readonly #members = new Map<ClusterProcess, Member>();
   readonly #times: { readonly lookInterval: number; readonly maxWaitMs: number };
   #waiting: Connection[] = [];
@@ -83,7 +83,7 @@ export class Dispatch {
     this.#again(this.#waiting.splice(0));
   }
 
-  /** It is handed nothing any more; what it was handed already, it still takes or refuses. */
+  /** Stops giving connections to a process; it still takes or refuses those that it was given. */
   leave(process: ClusterProcess): void {
     const member = this.#members.get(process);
     if (member === undefined) return;
@@ -91,7 +91,7 @@ export class Dispatch {
     this.#again(member.queue.splice(0));
   }
 
-  /** It is gone, and what it has not taken goes to another one. */
+  /** Removes a process that is gone; connections that it has not taken go to another one. */
   gone(process: ClusterProcess): void {
     const member = this.#members.get(process);
     if (member === undefined) return;

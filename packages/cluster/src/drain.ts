@@ -18,9 +18,9 @@ type Hook = () => unknown;
 const hooks = { drain: new Set<Hook>(), close: new Set<Hook>() };
 
 /**
- * Calls `hook` when this process begins to drain: the time to close WebSockets and whatever else would not end by itself. New requests
- * on connections that are open may still come. May return a promise, which is waited for before the process ends. Returns a
- * function that undoes it. Outside of a cluster it is never called.
+ * Calls `hook` when this process begins to drain: the time to close WebSockets and other connections that do not end by
+ * themselves. New requests on connections that are open may still come. The hook may return a promise, for which the process
+ * waits before it ends. Returns a function that undoes it. Outside of a cluster it is never called.
  */
 export function onDrain(hook: Hook): () => void {
   hooks.drain.add(hook);
@@ -28,8 +28,9 @@ export function onDrain(hook: Hook): () => void {
 }
 
 /**
- * Calls `hook` after the last request of this process, before it ends: the time to close a database. May return a promise, which is waited
- * for, as long as `drainTimeout` allows. Returns a function that undoes it. Outside of a cluster it is never called.
+ * Calls `hook` after the last request of this process, before it ends: the time to close a database. The hook may return a
+ * promise, for which the process waits as long as `drainTimeout` allows. Returns a function that undoes it. Outside of a
+ * cluster it is never called.
  */
 export function onClose(hook: Hook): () => void {
   hooks.close.add(hook);
@@ -42,7 +43,7 @@ const selfKillMs = 1000;
 /** Ms between two looks, at the least: an `idleGrace` of 0 must not keep the loop busy. */
 const minLookMs = 100;
 
-/** What Node.js keeps on the socket of an HTTP connection: its parser, until it is upgraded, and the answer that is being given. */
+/** Fields that Node.js keeps on the socket of an HTTP connection: its parser, until it is upgraded, and the current response. */
 type HttpSocket = Socket & {
   readonly parser?: object | null;
   readonly _httpMessage?: object | null;
@@ -122,7 +123,7 @@ function allClosed(): Promise<void> {
   return Promise.all(closed).then(() => allClosed());
 }
 
-/** All at the same time. If one fails, that is reported, and does not keep the others, or the end, from happening. */
+/** Runs all hooks at the same time. A failure is reported, and stops neither the other hooks nor the end. */
 async function run(when: keyof typeof hooks): Promise<void> {
   const all = [...hooks[when]].map(async (hook) => {
     try {

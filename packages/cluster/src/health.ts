@@ -28,15 +28,18 @@ export const active: { cluster: { health(timeout: number): Promise<ClusterHealth
 const reports = new Set<() => Readonly<Record<string, number>>>();
 
 /**
- * Adds numbers of the application to the health report: those of all processes are summed by name. Called for each report;
- * returns a function that undoes it. Anything but a finite number is left out.
+ * Adds numbers of the application to the health report, summed by name over all processes. `values` is called for each
+ * report; returns a function that undoes it. Anything but a finite number is left out.
  */
 export function onReport(values: () => Readonly<Record<string, number>>): () => void {
   reports.add(values);
   return () => void reports.delete(values);
 }
 
-/** What the functions return. One that fails, or returns anything but finite numbers, is reported and adds nothing. */
+/**
+ * Collects the results of the functions. One that fails, or returns anything but finite numbers, is reported and adds
+ * nothing.
+ */
 function reported(): Record<string, number>[] {
   return [...reports].map((values) => {
     try {
@@ -48,7 +51,7 @@ function reported(): Record<string, number>[] {
   });
 }
 
-/** Each reader has its own: the busy share of the loop since it last looked. */
+/** Busy share of the loop since the last reading; one per reader. */
 class Utilization {
   #last = performance.eventLoopUtilization({ idle: 0, active: 0, utilization: 0 });
 
@@ -87,7 +90,7 @@ export function sampleUtilization(interval: number): void {
   setInterval(() => tell({ type: 'utilization', value: utilization.read() }), interval).unref();
 }
 
-/** What the processes have of it. The rest is the way there and back. */
+/** The processes' part of the time. The rest is for the way there and back. */
 const reportTimeout = (timeout: number) => Math.max(1, timeout / 2);
 
 const timeoutField = wholeMs(1, 60_000);
@@ -99,9 +102,9 @@ const asked = new Map<number, (health: ClusterHealth) => void>();
 export const received = (ask: number, answer: ClusterHealth): void => asked.get(ask)?.(answer);
 
 /**
- * The health of all processes, from any of them, or from the primary. In a program without a cluster, that of the program itself. A message
- * to the primary and back, and one to each process that has not reported in the last 250 ms. A process that does not report in half of
- * the time has `report: null`.
+ * Returns the health of all processes, in any of them or in the primary. In a program without a cluster, the health of the
+ * program itself. A message to the primary and back, and one to each process that has not reported in the last 250 ms. A
+ * process that does not report in half of the time has `report: null`.
  *
  * @param timeout ms, 1 to 60,000; default 1,000
  * @throws {MillraceError} `MILLRACE_E_TIMEOUT` if the primary does not answer in time; `MILLRACE_E_CLOSED` if it is gone

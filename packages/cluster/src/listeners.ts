@@ -28,7 +28,7 @@ let connections = 0;
 
 export class Listener {
   readonly dispatch = new Dispatch();
-  /** Those of the first process; see {@link Query}. */
+  /** Tickets of the first process; see {@link Query}. */
   tickets: string | null = null;
   readonly #sticky: StickyKey | null;
   readonly #maxWaiting: number;
@@ -184,7 +184,7 @@ export class Listeners {
     for (const { dispatch } of this.#open) dispatch.didRefuse(process, connection);
   }
 
-  /** Whether the process had still to take it. */
+  /** Reports whether the process had still to take it. */
   didMiss(process: ClusterProcess, connection: number): boolean {
     return [...this.#open].some(({ dispatch }) => dispatch.didMiss(process, connection));
   }

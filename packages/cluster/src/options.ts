@@ -6,7 +6,7 @@ import { cpuShare } from '@millrace/base/limits/limits';
 import { parse, parseValue, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 
-/** How connections find their process; see {@link ServeOptions.sticky}. */
+/** Assignment of connections to processes; see {@link ServeOptions.sticky}. */
 export type Sticky =
   | boolean
   | 'ip'
@@ -27,8 +27,8 @@ export interface ServeOptions {
   /** Connections that the kernel holds for the primary: 1 to 65,535; default 511. */
   backlog?: number;
   /**
-   * Processes: 1 to 1,024, or `{ min, max }` for as many as the load needs; default one for each CPU of the container, without
-   * the reserve. By default `min` is 1 and `max` that number.
+   * Number of processes: 1 to 1,024, or `{ min, max }` to scale with the load; default one for each CPU of the container,
+   * without the reserve. By default `min` is 1 and `max` that number.
    */
   workers?: number | { readonly min?: number; readonly max?: number };
   /**
@@ -40,8 +40,9 @@ export interface ServeOptions {
   /** Threads that the pools of a process need: 0 to 1,024, default 0. The default number of processes leaves room for them. */
   poolThreads?: number;
   /**
-   * `true` or `'ip'`: connections of one address go to one process. `{ header }`, `{ cookie }`: those with the same value of it;
-   * then a connection is closed after each answer unless `keepAlive` is true. Default false: each goes to a process that has time.
+   * `true` or `'ip'`: connections of one address go to one process. `{ header }`, `{ cookie }`: connections with the same
+   * value of it go to one process; then a connection is closed after each response unless `keepAlive` is true. Default false:
+   * each goes to a process that is not busy.
    */
   sticky?: Sticky;
   /** Time in ms in which a new process must listen: 100 to 3,600,000; default 30,000. */
@@ -62,25 +63,31 @@ export interface ServeOptions {
   crashWindow?: number;
   /** Processes that are replaced at a time: 1 to 1,024; default 1. */
   reloadConcurrency?: number;
-  /** Mean utilization above which more processes are started: 0.05 to 1; default 0.7. Only with `{ min, max }`. */
+  /** Mean utilization above which processes are added: 0.05 to 1; default 0.7. Only with `{ min, max }`. */
   scaleUp?: number;
-  /** Mean utilization that must remain after one process is ended: 0 to below `scaleUp`; default 0.4. */
+  /** Mean utilization that must not be exceeded after a process is removed: 0 to below `scaleUp`; default 0.4. */
   scaleDown?: number;
-  /** Time in ms between two samples of it: 10 to 60,000; default 1,000. */
+  /** Time in ms between two samples of the utilization: 10 to 60,000; default 1,000. */
   scaleInterval?: number;
-  /** Whether SIGTERM, SIGINT and SIGHUP are handled, and the program ended with the cluster; default true. */
+  /** Handle SIGTERM, SIGINT and SIGHUP, and end the program with the cluster; default true. */
   signals?: boolean;
-  /** Additional environment variables of the processes; undefined removes one. Default: those of the primary alone. */
+  /** Additional environment variables of the processes; undefined removes one. Default: none beyond those of the primary. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Their arguments; default those of the primary. */
+  /** Arguments of the processes; default those of the primary. */
   args?: readonly string[];
   /** Arguments for Node.js; default those of the primary. */
   execArgv?: readonly string[];
   /** Called with a line for each death, crash loop and failed reload; default writes it to stderr. False: none. */
   log?: false | ((message: string) => void);
-  /** Runs in a process that begins to drain: the place to close WebSockets. Not for a file: that calls `onDrain()`. */
+  /**
+   * Runs in a process that begins to drain: the place to close WebSockets. Not for an application in a file, which calls
+   * `onDrain()`.
+   */
   onDrain?: () => unknown;
-  /** Runs in a process after its last request, before it ends; it is waited for. Not for a file: that calls `onClose()`. */
+  /**
+   * Runs in a process after its last request, before it ends; the process waits for it. Not for an application in a file,
+   * which calls `onClose()`.
+   */
   onClose?: () => unknown;
 }
 
@@ -167,7 +174,7 @@ export function serveOptions(given: ServeOptions, isFile: boolean) {
 /** Options as a cluster uses them. */
 export type Settings = ReturnType<typeof serveOptions>;
 
-/** Where an application without a port listens. */
+/** Default port of an application without one. */
 export function usualPort(): number {
   const { PORT } = process.env;
   if (PORT === undefined || PORT === '') return 3000;
@@ -196,7 +203,7 @@ function stickyOf(given: Sticky | undefined): { sticky: StickyKey | null; oneReq
   return { sticky: { by, name }, oneRequest: !keepAlive };
 }
 
-/** What a process has for its pools if no CPU is left for a thread: one thread, on the core of its loop. */
+/** CPUs for a process's pools if none is left for a thread: one thread, on the core of its loop. */
 export const sharedCore = 0.5;
 
 /**
@@ -207,7 +214,7 @@ export function usableCpus(cpus: number, reserve: number): number {
   return Math.max(1, Math.min(Math.round(cpus * (1 - reserve)), Math.floor(cpus)));
 }
 
-/** How many processes have room, each with this many threads beside its loop. At least 1. */
+/** Number of processes that fit, each with this many threads beside its loop. At least 1. */
 export function processesFor(usable: number, poolThreads: number): number {
   return Math.max(1, Math.floor(usable / (1 + poolThreads)));
 }

@@ -20,21 +20,21 @@ import {
   wrap,
 } from './protocol.js';
 
-/** How a process ended. */
+/** End of a process. */
 export interface Death {
   readonly code: number | null;
   readonly signal: string | null;
-  /** It was told to end, or told the primary that it would. */
+  /** True if it was told to end, or announced its end. */
   readonly wasDraining: boolean;
-  /** It did not listen within `startTimeout`, or not finish within `drainTimeout`, and was killed. */
+  /** True if it did not listen within `startTimeout`, or not finish within `drainTimeout`, and was killed. */
   readonly isLate: boolean;
   /** Ms for which it was ready; 0 if it never was. */
   readonly readyMs: number;
-  /** What it threw while it started, as far as it could tell. */
+  /** Error while it started, as far as it could report it. */
   readonly reason: string | null;
 }
 
-/** What a process runs. */
+/** Program of a process. */
 interface Program extends Pick<Settings, 'args' | 'execArgv' | 'env' | 'startTimeout'> {
   readonly exec: string;
 }
@@ -43,12 +43,12 @@ export interface ProcessOwner {
   ready(process: ClusterProcess): void;
   /** A message that is not about its own life. */
   message(process: ClusterProcess, body: FromProcess): void;
-  /** It is not going to take anything more, and ends. */
+  /** Called when a process takes nothing more, and ends. */
   draining(process: ClusterProcess): void;
   gone(process: ClusterProcess, death: Death): void;
 }
 
-/** How a process has died. */
+/** Describes how a process has died. */
 export function describe({ code, signal, isLate, wasDraining, readyMs, reason }: Death): string {
   if (isLate) return wasDraining ? 'was killed: drainTimeout' : 'was killed: startTimeout';
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
@@ -68,7 +68,7 @@ export class ClusterProcess {
   connections = 0;
   /** Busy share of its loop over the last sample; null while it has not reported any. */
   utilization: { readonly value: number; readonly at: number } | null = null;
-  /** At least once it had no file descriptor for a connection. */
+  /** True if at least once it had no file descriptor for a connection. */
   hasMissed = false;
   #state: ProcessState = 'starting';
   #readyAt: number | null = null;
@@ -127,7 +127,7 @@ export class ClusterProcess {
     this.#worker.process.send(shareMessage(cpus), undefined, {}, () => {});
   }
 
-  /** It finishes what it has, and ends, after `timeout` ms at the latest. */
+  /** Lets it finish its work and end, after `timeout` ms at the latest. */
   drain(timeout: number): void {
     if (this.#state === 'gone' || this.#state === 'draining') return;
     // One that has not begun has nothing to finish.
@@ -141,7 +141,7 @@ export class ClusterProcess {
     this.#worker.process.kill('SIGKILL');
   }
 
-  /** Its report, at most {@link reportAgeMs} old; null if there is none within `timeout` ms. */
+  /** Returns its report, at most {@link reportAgeMs} old; null if there is none within `timeout` ms. */
   report(timeout: number): Promise<ProcessReport | null> {
     if (this.#state === 'starting' || this.#state === 'gone') return Promise.resolve(null);
     this.#reported ??= this.#ask();
@@ -188,7 +188,7 @@ export class ClusterProcess {
     this.#owner.ready(this);
   }
 
-  /** By a signal of its own. */
+  /** Records that it drains by a signal of its own. */
   #drains(): void {
     if (this.#state === 'draining') return;
     this.#state = 'draining';

@@ -1,4 +1,4 @@
-/** What the processes of `serve(file)` run: loads the file of the application. */
+/** Entry of the processes of `serve(file)`: loads the file of the application. */
 import { pathToFileURL } from 'node:url';
 import { foreign, takeOrders, work } from './worker.js';
 

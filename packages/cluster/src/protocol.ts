@@ -9,13 +9,13 @@ import type { Settings } from './options.js';
 export interface Query {
   /** Of the server, in its process. */
   readonly server: number;
-  /** It is the server of the application, and not another one that the application brings. */
+  /** True for the server of the application, false for other servers that it opens. */
   readonly isMain: boolean;
   readonly address: string | null;
   readonly port: number;
   readonly addressType: 4 | 6;
   readonly backlog: number;
-  /** Only IPv6, for one. */
+  /** Flags of the socket, such as IPv6 only. */
   readonly flags: number;
   /** Keys of TLS session tickets: those of the first process are everybody's, so that sessions can be resumed anywhere. */
   readonly tickets: string | null;
@@ -56,20 +56,20 @@ export type FromPrimary =
       readonly type: 'connection';
       readonly connection: number;
       readonly server: number;
-      /** What the primary has read of it, in base64. */
+      /** Bytes that the primary has read of it, in base64. */
       readonly head: string | null;
     }
-  /** Whether it has arrived: if no file descriptor is left, the message comes without the connection, and without an error. */
+  /** True if it has arrived: if no file descriptor is left, the message comes without the connection, and without an error. */
   | { readonly type: 'got'; readonly connection: number; readonly server: number }
   | { readonly type: 'drain' }
   | { readonly type: 'report'; readonly ask: number }
   | { readonly type: 'health'; readonly ask: number; readonly health: ClusterHealth };
 
-/** What a process is told when it starts. A `port` of null: the application listens where it likes, or at the usual port. */
+/** Orders for a process at its start. A `port` of null: the application listens where it likes, or at the usual port. */
 export interface Orders
   extends Pick<Settings, 'port' | 'host' | 'backlog' | 'drainTimeout' | 'idleGrace'> {
   readonly slot: number;
-  /** To load; null where the entry file runs again and calls `serve()` itself. */
+  /** File to load; null where the entry file runs again and calls `serve()` itself. */
   readonly file: string | null;
   /** Ms between reports of utilization; 0 for none. */
   readonly sampleInterval: number;
@@ -88,7 +88,7 @@ export function unwrap<Body extends FromProcess | FromPrimary>(message: unknown)
   return ((message as Record<string, unknown>)[key] as Body | undefined) ?? null;
 }
 
-/** To the primary. A channel that is closed is one that nobody listens to: the process ends soon. */
+/** Sends a message to the primary. Nobody listens to a closed channel: the process ends soon. */
 export function tell(body: FromProcess): void {
   if (process.connected) process.send?.(wrap(body), undefined, {}, () => {});
 }
@@ -99,36 +99,36 @@ export type RawHandle = SendHandle & {
   readStop(): number;
 };
 
-/** How long a report is used again, in ms: not every question is worth a new answer. */
+/** Time in ms for which a report is reused: not every question is worth a new one. */
 export const reportAgeMs = 250;
 
-/** `starting`: it does not listen yet; `draining`: it is handed no connections any more. */
+/** State of a process. `starting`: it does not listen yet; `draining`: it gets no new connections. */
 export type ProcessState = 'starting' | 'ready' | 'draining' | 'gone';
 
-/** A process about itself. */
+/** Report of a process about itself. */
 export interface ProcessReport {
   /** Busy share of its loop since the last report, 0 to 1. */
   readonly loopUtilization: number;
-  /** p99 of the time that turns of its loop took over the last second, in ms. */
+  /** p99 of the durations of its loop's turns over the last second, in ms. */
   readonly loopDelayMs: number;
   /** Bytes. */
   readonly rss: number;
   readonly heapUsed: number;
   /** Open connections. */
   readonly connections: number;
-  /** What its `onReport()` functions return, summed by name. */
+  /** Results of its `onReport()` functions, summed by name. */
   readonly values: Readonly<Record<string, number>>;
 }
 
-/** What the primary knows of a process without asking it. */
+/** State and counters of a process that the primary knows without asking it. */
 export interface ProcessStats {
-  /** Its place, from 1. A process that replaces it has the same one. */
+  /** Number of its slot, from 1. Its replacement has the same. */
   readonly slot: number;
   readonly pid: number;
   readonly state: ProcessState;
   /** Seconds since it was ready; 0 if it is not yet. */
   readonly uptime: number;
-  /** How often a process in this place died and was replaced. */
+  /** Deaths of processes in this slot that were replaced. */
   readonly restarts: number;
   /** CPUs for its pools. */
   readonly cpus: number;
@@ -141,27 +141,30 @@ export interface ProcessHealth extends ProcessStats {
   readonly report: ProcessReport | null;
 }
 
-/** What the primary knows without asking the processes. */
+/** Counters that the primary knows without asking the processes. */
 export interface ClusterStats {
-  /** `ok`: as many are ready as there should be; `degraded`: fewer; `down`: none; `draining`: it is being closed. */
+  /**
+   * State of the cluster. `ok`: all wanted processes are ready; `degraded`: fewer; `down`: none; `draining`: it is being
+   * closed.
+   */
   readonly status: 'ok' | 'degraded' | 'down' | 'draining';
-  /** Processes that should run, and those that are ready. */
+  /** Number of processes that should run, and of those that are ready. */
   readonly wanted: number;
   readonly ready: number;
-  /** Processes that died unasked, since the start. */
+  /** Unexpected deaths of processes, since the start. */
   readonly deaths: number;
   /** Reloads that succeeded. */
   readonly reloads: number;
-  /** Accepted connections that no process has taken yet, and those closed because there were too many. */
+  /** Accepted connections that no process has yet, and connections closed because too many waited. */
   readonly waitingConnections: number;
   readonly refusedConnections: number;
   readonly processes: readonly ProcessStats[];
 }
 
-/** What `health()` tells of all processes. */
+/** Report of `health()` on all processes. */
 export interface ClusterHealth extends Omit<ClusterStats, 'processes'> {
   readonly processes: readonly ProcessHealth[];
-  /** Of those that answered. */
+  /** Totals of the processes that answered. */
   readonly total: {
     /** Mean and highest. */
     readonly loopUtilization: number;

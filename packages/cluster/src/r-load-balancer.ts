@@ -1,8 +1,8 @@
 /**
  * The functions of r-loadBalancer by their names, on the pool, the cluster and the monitor.
  *
- * One pool, made at first use, runs the tasks of all of them; it keeps no process alive. Import this module early: idle cores are judged by
- * the time since then, or since they were last asked for.
+ * One pool, made at first use, runs the tasks of all of them; it keeps no process alive. Import this module early: idle cores
+ * are measured from then on, or from the last question.
  *
  * @module cluster/r-load-balancer
  */
@@ -46,14 +46,20 @@ function tasks(): Pool {
   return pool;
 }
 
-/** Memory of this process, as `process.memoryUsage()` has it, in bytes; what the heap may grow to, and what the container allows. Tens of µs. */
+/**
+ * Returns the memory of this process in bytes, as `process.memoryUsage()` does, and the limits of the heap and the container.
+ * Tens of µs.
+ */
 export function getMemoryUsage(): ProcessMemory {
   return memoryUsage();
 }
 
 // ---- tasks
 
-/** A function: the default export of a file, given by its path or `file:` URL, or the named one. Paths are relative to the working directory. */
+/**
+ * Function to run: the default export of a file, given by its path or `file:` URL, or the named one. Paths are relative to
+ * the working directory.
+ */
 export type WorkerTask = string | URL | { readonly filename: string | URL; readonly name?: string };
 
 /** A task of a queue. */
@@ -69,10 +75,10 @@ const taskSchema = is.schema({
 });
 
 /**
- * Runs a function of a file on a worker thread: `fn(data)`. Resolves to what it returns. It never runs code that is given as text.
+ * Runs a function of a file on a worker thread: `fn(data)`. Resolves to what it returns. It never runs code in a string.
  *
- * Rejects with what the function throws; with MILLRACE_E_INVALID_ARGUMENT for what is no file, MILLRACE_E_INVALID_OPTION for an object with
- * other names, MILLRACE_E_TASK_FILE for a file without such a function, and as `Pool.run()` does.
+ * Rejects with what the function throws; with MILLRACE_E_INVALID_ARGUMENT for anything but a file, MILLRACE_E_INVALID_OPTION
+ * for an object with unknown properties, MILLRACE_E_TASK_FILE for a file without such a function, and as `Pool.run()` does.
  */
 export async function runWorkerTask<Result = unknown>(
   task: WorkerTask,
@@ -100,10 +106,11 @@ function isThere(file: unknown): boolean {
 }
 
 /**
- * Takes all tasks out of the array, and runs them as cores are idle and memory is there. Returns a promise for each, in their order, as of
- * {@link runWorkerTask}: each is settled, whatever becomes of the others. Those of one function begin in their order.
+ * Takes all tasks out of the array, and runs them while cores are idle and memory is available. Returns a promise per task,
+ * in their order, as {@link runWorkerTask} does: each is settled, even if others fail. Tasks of one function begin in their
+ * order.
  *
- * Throws MILLRACE_E_INVALID_ARGUMENT for what is no array.
+ * Throws MILLRACE_E_INVALID_ARGUMENT for anything but an array.
  */
 export function manageCpuBoundTasks(taskQueue: QueuedTask[]): Promise<unknown>[] {
   if (!Array.isArray(taskQueue)) {
@@ -129,8 +136,9 @@ function look(who: string, threshold: number): Cores {
 }
 
 /**
- * Number of cores of this process that were idle for more than `threshold` of the time (0 to 1, default 0.1) since the last question, at least
- * 500 ms ago. A quota counts: no more cores are idle than it leaves time on. Reads small files of the kernel: a fraction of a ms.
+ * Returns the number of cores of this process that were idle for more than `threshold` of the time (0 to 1, default 0.1)
+ * since the last question, at least 500 ms ago. A quota counts: it counts no more idle cores than the quota allows. Reads
+ * small files of the kernel: a fraction of a ms.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`
  */
@@ -146,9 +154,10 @@ export function getIdleCores(threshold: number = usualThreshold): Core[] {
 }
 
 /**
- * Looks at the task queue, the idle cores and the memory each `interval`, and logs a line when what is done with tasks that wait has changed:
- * `wait` (there are none), `hold` (no core is idle), `throttle` (memory is short: one at a time, so that I/O goes first), `allocate`.
- * The pool does so by itself, without this function. Returns a function that ends it. It keeps no process alive.
+ * Checks the task queue, the idle cores and the memory each `interval`, and logs a line when the treatment of waiting tasks
+ * has changed: `wait` (there are none), `hold` (no core is idle), `throttle` (memory is short: one at a time, so that I/O
+ * goes first), `allocate`. The pool does so by itself, without this function. Returns a function that stops it. It keeps no
+ * process alive.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`
  */
@@ -179,13 +188,16 @@ export interface HealthMetrics {
     readonly loadAverage: readonly number[];
     readonly cores: Cores;
   };
-  /** In bytes: of the container, or the machine if it has no limit, and of this process. */
+  /** Memory in bytes: of the container, or of the machine if it has no limit, and of this process. */
   readonly memory: SystemMemory & { readonly process: ProcessMemory };
   /** Tasks and workers; null before the first task. */
   readonly tasks: PoolStats | null;
 }
 
-/** The state of this process and of what it may use, for a route such as `/health`. Reads files of the kernel: about a ms. */
+/**
+ * Returns the state of this process and of its resources, for a route such as `/health`. Reads files of the kernel: about a
+ * ms.
+ */
 export function getHealthMetrics(): HealthMetrics {
   return {
     uptime: { process: process.uptime(), system: uptime() },
@@ -196,8 +208,8 @@ export function getHealthMetrics(): HealthMetrics {
 }
 
 /**
- * Ranges of a file for workers, as many as cores are idle, one at least; as `fileChunks()` of `@millrace/pool`, whose options these are. Each but
- * the last ends after a line end.
+ * Returns ranges of a file for workers, one per idle core, at least one; as `fileChunks()` of `@millrace/pool`, whose options
+ * these are. Each but the last ends after a line end.
  */
 export function getFileChunks(
   path: string | Uint8Array | URL,
@@ -209,10 +221,10 @@ export function getFileChunks(
 // ---- processes
 
 /**
- * Serves an application with `serve()`, in processes for the CPUs that this process may use, less those that are reserved for I/O (`reserve`) and
- * for tasks (`poolThreads`, here 1 by default); one that dies is replaced. The program runs again in each process, up to this call, or the application
- * is in a file. Starts {@link dynamicResourceAllocator} in each process that calls it. `port` is 0 to 65,535; default `PORT` of the environment,
- * or 3000.
+ * Serves an application with `serve()`, in processes for the CPUs that this process may use, less the shares reserved for I/O
+ * (`reserve`) and for tasks (`poolThreads`, here 1 by default); one that dies is replaced. The program runs again in each
+ * process, up to this call, or the application is in a file. Starts {@link dynamicResourceAllocator} in each process that
+ * calls it. `port` is 0 to 65,535; default `PORT` of the environment, or 3000.
  *
  * @returns as `serve()`: the cluster in the primary, the process in the others
  * @throws {MillraceError} as `serve()` does

@@ -1,6 +1,7 @@
 /**
- * How many processes a load needs. More when they are busy, one fewer when the others could take over its work with room to spare. The
- * second threshold is about the load that the others would have then, so that a steady load never makes the number go up and down.
+ * Number of processes for a load: more when they are busy, one fewer when the others could take over its work with room to
+ * spare. The second threshold is for the load that the others would have then, so that a steady load never makes the number
+ * go up and down.
  */
 import { clearInterval, performance, setInterval } from '@millrace/base/timers';
 import type { Settings } from './options.js';

@@ -17,8 +17,8 @@ import { type App, type ClusterWorker, foreign, takeOrders, work } from './worke
 const program = () => packageFile(thisPackage, 'dist/program.js', 'serve() with a file');
 
 /**
- * Serves the application in a file, in as many processes as the container has CPUs. The file is loaded in them, and not here. Its default export
- * is the application, or it calls `listen()` itself.
+ * Serves the application in a file, in as many processes as the container has CPUs. The file is loaded in them, not in the
+ * primary. Its default export is the application, or it calls `listen()` itself.
  *
  * @returns the cluster, when its processes listen
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`; `MILLRACE_E_INVALID_ARGUMENT` for a file that is not there, or a second cluster;
@@ -26,9 +26,9 @@ const program = () => packageFile(thisPackage, 'dist/program.js', 'serve() with 
  */
 export function serve(file: string | URL, options?: ServeOptions): Promise<Cluster>;
 /**
- * Serves an application. The file that the program was started with runs again in each process, up to this call, which is where the
+ * Serves an application. The file that the program was started with runs again in each process, up to this call, where the
  * application begins to listen: in the primary it resolves with a {@link Cluster}, in a process with a {@link ClusterWorker}.
- * `isPrimary` tells which it is.
+ * `isPrimary` tells them apart.
  */
 export function serve(app: App, options?: ServeOptions): Promise<Cluster | ClusterWorker>;
 export async function serve(
@@ -77,7 +77,7 @@ function fileOf(file: string | URL): string {
   );
 }
 
-/** What exactly it is, the processes find out. */
+/** Checks the kind of the application; the processes find out its details. */
 function checkApp(app: unknown): void {
   if (typeof app === 'function' || (typeof app === 'object' && app !== null)) return;
   throw new MillraceError(
@@ -86,7 +86,7 @@ function checkApp(app: unknown): void {
   );
 }
 
-/** What the program was started with. */
+/** Path of the file that the program was started with. */
 function entry(): string {
   const [, path] = process.argv;
   if (path !== undefined) return path;

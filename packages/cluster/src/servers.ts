@@ -58,14 +58,14 @@ export const connections = new Map<Server, Set<Socket>>();
 /** Sessions of HTTP/2. */
 export const sessions = new Set<{ close(): void }>();
 
-/** It is the server of the application. */
+/** Marks a server as the application's own. */
 export function isMain(server: Server): void {
   main = server;
 }
 
 export const asksToListen = (server: Server): boolean => server.listening || asked.has(server);
 
-/** Whether some server listens, or is going to. */
+/** Reports whether some server listens, or is going to. */
 export const isListening = (): boolean => entries.size > 0;
 
 /** Resolves when some server listens. */
@@ -195,14 +195,14 @@ function track(server: Server): void {
 const isTls = (server: unknown): server is TlsServer =>
   typeof (server as Partial<TlsServer>).getTicketKeys === 'function';
 
-/** Each answer is the last one on its connection. */
+/** Makes each response the last one on its connection. */
 export function closeAfterAnswer(server: HttpServer): void {
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     if (req.httpVersionMajor === 1) closeAfter(res);
   });
 }
 
-/** This answer, of which nothing has been sent, is the last one, whatever the application says. */
+/** Makes a response of which nothing has been sent the last one on its connection, whatever the application says. */
 export function closeAfter(res: ServerResponse): void {
   const { writeHead } = res;
   // It writes all heads, including those that Node.js writes by itself.

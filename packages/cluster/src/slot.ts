@@ -14,7 +14,7 @@ import type { FromProcess } from './protocol.js';
 /** Times in ms; see `ServeOptions`. */
 type BackoffOptions = Pick<Settings, 'respawnDelay' | 'maxRespawnDelay' | 'healthyAfter'>;
 
-/** Whether it ran for long enough (0 ms: it was never ready). */
+/** Reports whether it ran for long enough (0 ms: it was never ready). */
 const isHealthy = (ranMs: number, { healthyAfter }: BackoffOptions): boolean =>
   ranMs > 0 && ranMs >= healthyAfter;
 
@@ -54,7 +54,7 @@ export class CrashWindow {
 
 export interface SlotOwner extends Omit<ProcessOwner, 'draining'> {
   fork(slot: number, owner: ProcessOwner): ClusterProcess;
-  /** It is handed nothing any more. */
+  /** Called when a process gets no more connections. */
   leaving(process: ClusterProcess): void;
   /** The process of a slot died without being told to, or the system could not start one. Returns whether to try again now. */
   mayRespawn(slot: number, error?: unknown): boolean;
@@ -62,7 +62,7 @@ export interface SlotOwner extends Omit<ProcessOwner, 'draining'> {
   mayStart(): boolean;
 }
 
-/** Why a process did not replace another one. */
+/** Reason why a process did not replace another one. */
 export class ReplacementFailed extends Error {
   constructor({ pid }: ClusterProcess, death: Death) {
     super(`new process ${pid} ${describe(death)}`);
@@ -104,12 +104,12 @@ export class Slot implements ProcessOwner {
     return this.#current === null && this.#next === null;
   }
 
-  /** All that there are, including those that come and those that go. */
+  /** All processes, including starting and ending ones. */
   get processes(): ClusterProcess[] {
     return [this.#current, this.#next?.process, ...this.#leaving].filter((each) => each != null);
   }
 
-  /** Has a process from now on, unless it has one. */
+  /** Starts a process, unless there is one. */
   start(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed || !this.isEmpty || !this.#owner.mayStart()) return;
@@ -138,7 +138,7 @@ export class Slot implements ProcessOwner {
     });
   }
 
-  /** Has no process from now on: those that there are drain. */
+  /** Lets the processes drain, and starts no other. */
   close(drainTimeout: number): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -28,7 +28,7 @@ import {
   replaceGetServer,
 } from './servers.js';
 
-/** A Fastify instance, as far as it matters here. */
+/** The parts of a Fastify instance that are used. */
 export interface FastifyLike {
   readonly server: Server;
   ready(): PromiseLike<unknown>;
@@ -41,12 +41,12 @@ export interface KoaLike {
 }
 
 /**
- * A request handler (so is an Express application), a server (http, https, http2, net), a Fastify instance, a Koa application, or a
- * function without parameters that returns one of these, or a promise.
+ * Application: a request handler (so is an Express application), a server (http, https, http2, net), a Fastify instance, a
+ * Koa application, or a function without parameters that returns one of these, or a promise.
  */
 export type App = RequestListener | Server | FastifyLike | KoaLike | (() => App | PromiseLike<App>);
 
-/** What `given` amounts to; null for an application that listens by itself. */
+/** Resolves the given application to a server; null for an application that listens by itself. */
 async function application(given: unknown): Promise<Server | FastifyLike | null> {
   const app = await made(given);
   if (app === undefined || app === null) return null;
@@ -94,10 +94,10 @@ function isFastify(app: unknown): app is FastifyLike {
 const isKoa = (app: unknown): app is KoaLike =>
   typeof (app as Partial<KoaLike>).callback === 'function';
 
-/** A process of a cluster, seen from the application in it. */
+/** Process of a cluster, for the application in it. */
 export interface ClusterWorker {
   readonly isPrimary: false;
-  /** Its place in the cluster, from 1; a process that replaces it has the same. */
+  /** Number of its slot in the cluster, from 1; its replacement has the same. */
   readonly slot: number;
   /** The server that listens; null if the application gave none. */
   readonly server: Server | null;
@@ -137,7 +137,7 @@ export async function work(
   return { isPrimary: false, slot: orders.slot, server };
 }
 
-/** What to say to a process that was started by somebody else's cluster. */
+/** Error for a process that another cluster started. */
 export function foreign(): MillraceError {
   const who = cluster.isWorker ? 'by another program through node:cluster' : 'as a second cluster';
   return new MillraceError(

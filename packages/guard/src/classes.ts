@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { choice, record } from '@millrace/base/schema';
 
 /**
- * How much a request matters. `high`, `normal` and `low` are served in this order when there is a queue; `exempt` ones (health,
+ * Importance of a request. `high`, `normal` and `low` are served in this order when there is a queue; `exempt` ones (health,
  * metrics) run as they come and are never shed.
  */
 export type RequestClass = 'high' | 'normal' | 'low' | 'exempt';
@@ -26,7 +26,7 @@ export function toClassIndex(name: unknown): ClassIndex | undefined {
   return index < 0 ? undefined : (index as ClassIndex);
 }
 
-/** What operators and orchestrators ask in order to know whether a server lives, under the paths that are in use for it. */
+/** Usual paths of health checks and metrics, by which operators and orchestrators know whether a server lives. */
 const alwaysExempt = ['/health', '/healthz', '/livez', '/readyz', '/metrics', '/status'];
 
 interface Pattern {

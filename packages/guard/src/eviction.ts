@@ -1,4 +1,4 @@
-/** Which requests are turned away after they were let into the queue: those whose turn comes too late, and those that give way. */
+/** Chooses queued requests to shed: those whose turn comes too late, and those that give way. */
 import { type ClassIndex, high, low } from './classes.js';
 import type { Forecast } from './forecast.js';
 import type { Shedding } from './shedding.js';

@@ -1,6 +1,6 @@
 /**
- * What is said of requests before they are run: what one costs the loop, how much work comes before it, and how long it will wait for
- * that. Waits that came to be true correct those that are predicted, each class for itself.
+ * Forecasts of requests before they run: the cost of one on the loop, the work before it, and its wait. Actual waits correct
+ * the predicted ones, per class.
  */
 import { type ClassIndex, classNames } from './classes.js';
 import type { Gate } from './gate.js';
@@ -8,7 +8,7 @@ import type { LoopTime } from './loop-time.js';
 import type { Route } from './routes.js';
 import { costOf, type Waiting } from './waiting.js';
 
-/** How much longer waits are than predicted: the factor by which predictions are multiplied. */
+/** Ratio of actual to predicted waits: the factor by which predictions are multiplied. */
 export class Correction {
   /** Predictions are off by a little rather than by a lot: one odd request must not turn everything away. */
   static readonly min = 0.5;
@@ -36,7 +36,7 @@ export class Forecast {
     this.#time = time;
   }
 
-  /** What a request of a route costs the loop in all, in ms. */
+  /** Returns the total cost of a route's request on the loop, in ms. */
   costOf(route: Route): number {
     return costOf(route, this.#time.extraMs, this.#time.asyncMs);
   }

@@ -22,7 +22,7 @@ export class GateKeeper {
     this.#lookAgain = lookAgain;
   }
 
-  /** Whether another request may start, after a decision if one is due. */
+  /** Reports whether another request may start, after a decision if one is due. */
   isOpen(now: number): boolean {
     if (this.#gate.isOpen()) return true;
     if (!this.#gate.isDue(now)) return false;
@@ -35,7 +35,7 @@ export class GateKeeper {
     if (this.#gate.isDue(now)) this.#decide(now);
   }
 
-  /** What is under way may never be over; and a loop with time to spare opens the gate. */
+  /** Arms a timer: requests in progress may never end, and a loop with time to spare opens the gate. */
   arm(): void {
     if (this.#timer !== null) return;
     this.#timer = setTimeout(() => {

@@ -1,14 +1,14 @@
 /**
- * How many requests of async handlers may be under way. Work that a handler does after it has returned cannot be put into slices, so
- * what is under way is limited instead, to little more than keeps the loop busy: additive increase, multiplicative decrease (Chiu and
- * Jain 1989, as TCP does it). The signal is the loop's busy share, not latency: a slow database is no reason to ask it less.
- * Pure: the caller says what time it is and how busy the loop was.
+ * Limit on concurrent requests of async handlers. Work that a handler does after it has returned cannot be put into slices,
+ * so the requests in progress are limited instead, to little more than keeps the loop busy: additive increase, multiplicative
+ * decrease (Chiu and Jain 1989, as TCP does it). The signal is the loop's busy share, not latency: a slow database is no
+ * reason to ask it less. Pure: the caller says what time it is and how busy the loop was.
  */
 import { TicketList } from './list.js';
 import type { Ticket } from './ticket.js';
 
 export interface Concurrency {
-  /** Under way at first: 1 to 1,000,000, default 8. */
+  /** Initial limit: 1 to 1,000,000, default 8. */
   initial: number;
   /** Never fewer than this: 1 to 1,000,000, default 2, so that one can run while the other waits. */
   min: number;
@@ -23,9 +23,9 @@ const easy = 0.7;
 /** Time between two steps of the limit in ms; to open a gate before a loop with plenty of time it takes less. */
 const windowMs = 50;
 const easyWindowMs = 5;
-/** So much work may be under way at least, in ms: less would leave the loop nothing to do while requests wait for others. */
+/** Least work in progress, in ms: less would leave the loop nothing to do while requests wait for others. */
 const leastWorkMs = 75;
-/** What is under way for longer is no longer counted: it waits for something, a slow client or an event to stream. */
+/** Time in ms after which a request is no longer counted: it waits for something, a slow client or an event to stream. */
 const parkMs = 2000;
 
 export class Gate {
@@ -49,12 +49,12 @@ export class Gate {
     return this.#limit;
   }
 
-  /** Under way and counted. */
+  /** Requests in progress that count. */
   get size(): number {
     return this.#running.size;
   }
 
-  /** Whether another may start. One that may not is remembered: only a gate that shuts somebody out grows. */
+  /** Reports whether another may start. One that may not is remembered: only a gate that shuts somebody out grows. */
   isOpen(): boolean {
     if (this.#running.size < this.#limit) return true;
     this.#wasShut = true;
@@ -75,7 +75,7 @@ export class Gate {
     this.#completed++;
   }
 
-  /** Whether `decide` would do something now: asking the loop how busy it is costs more than this. */
+  /** Reports whether `decide` would do something now: asking the loop how busy it is costs more than this. */
   isDue(nowMs: number): boolean {
     return nowMs - this.#decidedMs >= (this.#wasShut ? easyWindowMs : windowMs);
   }

@@ -48,7 +48,7 @@ const pressureMs = 1000;
 export class Guard {
   /** Its options, with defaults. */
   readonly options: CompleteOptions;
-  /** Tried, in order, before a request is shed. */
+  /** Caches that are tried, in order, before a request is shed. */
   readonly caches = new Set<StaleSource>();
 
   readonly #routes: RouteTable;
@@ -88,8 +88,8 @@ export class Guard {
   }
 
   /**
-   * Whether requests are being refused, or are about to be: within the last second one was shed, or more waits than
-   * half of what a `low` request may have ahead of it. Cheap enough to check for each request.
+   * True while requests are refused or are about to be: one was shed within the last second, or the queue is longer than half
+   * of the wait that a `low` request may have. Cheap enough to check for each request.
    */
   get underPressure(): boolean {
     if (performance.now() - this.#shedding.lastMs < pressureMs) return true;
@@ -97,7 +97,7 @@ export class Guard {
     return this.#forecast.workBefore(low, null) > this.options.maxWait.low / 2;
   }
 
-  /** Counters since the guard was created. Costs a walk over its routes. */
+  /** Counters since the guard was created. Costs a loop over its routes. */
   stats(): GuardStats {
     const byClass = Object.fromEntries(
       classes.map((cls) => [
@@ -119,8 +119,8 @@ export class Guard {
   }
 
   /**
-   * Restores the servers. Waiting requests still run, delayed refusals are answered now, and requests that adapters
-   * hand over later run at once. Idempotent.
+   * Restores the servers. Waiting requests still run, delayed refusals are sent now, and requests that adapters admit later
+   * run at once. Idempotent.
    */
   close(): void {
     if (this.#isClosed) return;
@@ -141,22 +141,22 @@ export class Guard {
     this.#onClose.push(fn);
   }
 
-  /** The route of a request. Adapters that know the name of its route give it, and the method before it. */
+  /** Returns the route of a request. Adapters that know its name pass it, with the method before it. */
   routeOf(req: IncomingMessage, name?: string): Route {
     return this.#kinds.routeOf(req, name);
   }
 
-  /** The class of a request: by function, header, the adapter's knowledge of its route, or pattern. */
+  /** Returns the class of a request: by function, header, the adapter's knowledge of its route, or pattern. */
   classOf(req: IncomingMessage, route: Route, known?: RequestClass): ClassIndex {
     return this.#kinds.classOf(req, route, known);
   }
 
-  /** A connection came in: the loop's turns between slices serve to accept more. */
+  /** Records a new connection: the loop's turns between slices serve to accept more. */
   noticeConnection(): void {
     this.#slices.notice();
   }
 
-  /** Runs the request now or later, or refuses it. Throws what the handler throws if it runs now. */
+  /** Runs the request now or later, or refuses it. Throws the handler's error if it runs now. */
   admit(ticket: Ticket): void {
     const now = performance.now();
     const { cls, route } = ticket;
@@ -194,7 +194,7 @@ export class Guard {
     this.#queue(ticket);
   }
 
-  /** For adapters with their own limits: refuses a request that was not admitted. */
+  /** Refuses a request that was not admitted, for adapters with their own limits. */
   reject(ticket: Ticket, reason: 'pressure' | 'unhealthy'): void {
     const now = performance.now();
     if (this.#observer !== null) {
@@ -223,8 +223,9 @@ export class Guard {
   }
 
   /**
-   * Whether a prediction is good enough to refuse on. A queue that was never run from has costs of another time behind it: after its
-   * first slice it is trimmed. And who only waits for the gate of a loop with plenty of time will not wait for long.
+   * Reports whether a prediction is good enough to refuse on. A queue that was never run from has costs of another time
+   * behind it: after its first slice it is trimmed. And who only waits for the gate of a loop with plenty of time will not
+   * wait for long.
    */
   #isPredictable(route: Route, now: number): boolean {
     if (route.isAsync && this.#gate.isEasy(now)) return false;
@@ -257,7 +258,7 @@ export class Guard {
     this.#wake();
   }
 
-  /** What slices see of the guard. */
+  /** Interface of the guard for its slices. */
   #work(): ConstructorParameters<typeof Slices>[0] {
     const guard = this;
     return {
@@ -310,7 +311,7 @@ export class Guard {
     return this.#isClosed || this.#keeper.isOpen(now);
   }
 
-  /** Whether something that waits may be run now. */
+  /** Reports whether something that waits may be run now. */
   #canRun(now: number): boolean {
     return this.#waiting.size > 0 && (this.#isGateOpen(now) || this.#waiting.hasSync);
   }

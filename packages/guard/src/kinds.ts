@@ -1,4 +1,4 @@
-/** Which route a request is of, and which class: what users say by their functions comes before what the guard finds by itself. */
+/** Route and class of a request: the user's functions come before the guard's own findings. */
 import type { IncomingMessage } from 'node:http';
 import { MillraceError, show } from '@millrace/base/errors';
 import {

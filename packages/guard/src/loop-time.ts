@@ -1,4 +1,4 @@
-/** What the guard asks the loop: since when it is busy without a pause, how busy it was, and what it did beside handlers. */
+/** Times of the loop for the guard: its busy time without a pause, its utilization, and its work beside handlers. */
 import { performance } from '@millrace/base/timers';
 
 const { nodeTiming } = performance;
@@ -26,9 +26,9 @@ export class LoopTime {
   #handled = 0;
   #asyncHandled = 0;
   #asyncTookMs = 0;
-  /** What a request costs beside its handler: reading, parsing, writing, collecting garbage. In ms. */
+  /** Cost of a request beside its handler: reading, parsing, writing, collecting garbage. In ms. */
   extraMs = 0;
-  /** What a request of an async handler costs after the handler has returned, in ms. */
+  /** Cost of an async handler's request after the handler has returned, in ms. */
   asyncMs = 0;
 
   constructor() {
@@ -41,7 +41,7 @@ export class LoopTime {
     this.#windowActiveMs = active;
   }
 
-  /** For how long the loop has been busy without a pause, in ms. */
+  /** Returns the time for which the loop has been busy without a pause, in ms. */
   busyFor(nowMs: number): number {
     // There was no pause in less time than it takes, and asking costs as much as reading the clock.
     if (nowMs - this.#lookedMs <= pauseMs) return nowMs - this.#busySinceMs;

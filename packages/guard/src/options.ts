@@ -7,17 +7,17 @@ import type { Concurrency } from './gate.js';
 import type { RejectDelay } from './rejections.js';
 import type { ShedReason } from './ticket.js';
 
-/** What {@link GuardOptions.onShed} is told. */
+/** Argument of {@link GuardOptions.onShed}. */
 export interface ShedInfo {
   class: RequestClass;
   route: string;
   reason: ShedReason;
-  /** The wait that was predicted, or was, in ms. */
+  /** Predicted or actual wait in ms. */
   waitMs: number;
   req: IncomingMessage;
 }
 
-/** A figure for each class that can be shed. */
+/** One figure per class that can be shed. */
 export interface ByClass {
   high: number;
   normal: number;
@@ -27,34 +27,37 @@ export interface ByClass {
 /** Options of a {@link Guard}. All are optional. */
 export interface GuardOptions {
   /**
-   * Class by route: `{ 'GET /checkout': 'high', '/reports/*': 'low' }`. A key is a path, or how a path begins with `*` at its end, after a
-   * method if it is for that only. The longest that matches counts. Default: /health, /healthz, /livez, /readyz, /metrics and
-   * /status are exempt, all else is normal.
+   * Class by route: `{ 'GET /checkout': 'high', '/reports/*': 'low' }`. A key is a path, or the beginning of a path followed
+   * by `*`, after a method if it is for that only. The longest match counts. Default: /health, /healthz, /livez, /readyz,
+   * /metrics and /status are exempt, all else is normal.
    */
   classes?: Record<string, RequestClass>;
-  /** Name of a request header whose value is a class. Set it only where clients are trusted to be fair. Default: none. */
+  /** Name of a request header whose value is a class. Set it only if clients can be trusted. Default: none. */
   classHeader?: string;
-  /** The class of a request, asked before header and route; `undefined` leaves it to them. Default: none. */
+  /** Returns the class of a request, before header and route count; `undefined` leaves it to them. Default: none. */
   classify?: (req: IncomingMessage) => RequestClass | undefined;
-  /** The name under which cost and time of a request are counted. Default: method and path, with ids in it as `:id`. */
+  /** Returns the name under which cost and time of a request are counted. Default: method and path, with ids in it as `:id`. */
   route?: (req: IncomingMessage) => string;
-  /** Wait in ms that a request may have ahead of it: 1 to 600,000; default 300, 250 and 150; a number is for all. */
+  /** Longest predicted wait in ms of an admitted request: 1 to 600,000; default 300, 250 and 150; a number is for all. */
   maxWait?: number | Partial<ByClass>;
-  /** Time in ms for which handlers run before the loop gets its turn: 1 to 1,000, default 10. A handler is never cut short. */
+  /** Time in ms for which handlers run before the loop continues: 1 to 1,000, default 10. A handler is never cut short. */
   slice?: number;
   /** Longest time that the loop gets for new connections between slices, as a share of the slice: 0 to 1, default 0.08. */
   rest?: number;
   /** Requests that may wait: 1 to 1,000,000, default 10,000. */
   maxQueue?: number;
-  /** Routes that are told apart: 10 to 100,000, default 1,000. The least used are forgotten. */
+  /** Routes that are counted apart: 10 to 100,000, default 1,000. The least used are forgotten. */
   maxRoutes?: number;
-  /** Delay of a refusal in ms; a number fixes it: 0 to 60,000; default 25 to 1,000, as short as costs less than 2 % of the loop. */
+  /**
+   * Delay of a refusal in ms; a number fixes it: 0 to 60,000; default 25 to 1,000, chosen so that refusing costs less than 2
+   * % of the loop.
+   */
   rejectDelay?: number | Partial<RejectDelay>;
-  /** Seconds in the header Retry-After: 1 to 86,400, or `'auto'` (default), by what waits. */
+  /** Seconds in the header Retry-After: 1 to 86,400, or `'auto'` (default), from the length of the queue. */
   retryAfter?: number | 'auto';
-  /** Limits on requests of async handlers under way; the limit between them is measured. Default: `initial` 8, `min` 2, no `max`. */
+  /** Bounds of the measured limit on concurrent requests of async handlers. Default: `initial` 8, `min` 2, no `max`. */
   concurrency?: Partial<Concurrency>;
-  /** Sheds nothing and holds nothing back, but counts what it would have shed. Default: false. */
+  /** Sheds and delays nothing, but counts the requests that it would have shed. Default: false. */
   observe?: boolean;
   /** Text of a refusal. Default: Service Unavailable. */
   message?: string;

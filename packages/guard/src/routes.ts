@@ -1,4 +1,4 @@
-/** What is known of each route: what a request of it costs the loop, and how much it has cost so far. Bounded. */
+/** Statistics per route: the cost of a request on the loop, and the total so far. Bounded. */
 import { foldIds } from '@millrace/base/route';
 import { type ClassIndex, type ClassPatterns, classes, classNames } from './classes.js';
 
@@ -18,7 +18,7 @@ export class Route {
   readonly name: string;
   /** The class by pattern; a request's own may differ. */
   readonly cls: ClassIndex;
-  /** Requests that were run. */
+  /** Requests that have run. */
   count = 0;
   shed = 0;
   /** Time its handlers held the loop: in sum, and the longest, in ms. Only what ran until the handler returned. */
@@ -36,7 +36,7 @@ export class Route {
     this.cls = cls;
   }
 
-  /** Its handlers usually answer after they have returned. */
+  /** True if its handlers usually answer after they have returned. */
   get isAsync(): boolean {
     return this.#asyncShare > 0.5;
   }

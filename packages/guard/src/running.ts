@@ -36,7 +36,7 @@ export class Running {
     return this.#size;
   }
 
-  /** How long the handler that ran last held the loop, in ms. */
+  /** Time in ms for which the last handler kept the loop busy. */
   get tookMs(): number {
     return this.#tookMs;
   }

@@ -7,7 +7,7 @@ import { limitFields, pluginSettings } from './fastify/limits.js';
 import type { GuardPluginOptions } from './fastify/types.js';
 import { completeOptions, type GuardOptions, settingFields } from './options.js';
 
-/** What settings can say: no functions, and no guard that exists already. */
+/** Settings in a file: no functions, and no existing guard. */
 export interface GuardSettings
   extends Pick<
     GuardPluginOptions,
@@ -59,10 +59,10 @@ const sourceField = is.either(
 );
 
 /**
- * Reads settings: of the plugin's options what is in `server.healthCheck`, and those of the guard from `guard` or `server.guard`. The
- * rest is not looked at. `source` is a file of JSON, a folder, which is searched for `platformatic.service.json`, `platformatic.json`,
- * `watt.json` and `millrace.json`, or an object, which your own code has parsed from YAML, TOML or anything else. Give the result to the
- * plugin, or its `guard` to `guard()`.
+ * Reads settings: options of the plugin from `server.healthCheck`, and those of the guard from `guard` or `server.guard`.
+ * Everything else is ignored. `source` is a file of JSON, a folder, which is searched for `platformatic.service.json`,
+ * `platformatic.json`, `watt.json` and `millrace.json`, or an object, which your own code has parsed from YAML, TOML or
+ * anything else. Give the result to the plugin, or its `guard` to `guard()`.
  *
  * `server.healthCheck` is true, false, or an object, as for Platformatic: anything but false or `enabled: false` adds the route /status, and
  * `interval`, 5,000 ms if it is not there, is the time from one health check to the next.

@@ -11,9 +11,9 @@ import { Rejections } from './rejections.js';
 import type { ClassCounts } from './stats.js';
 import type { ShedReason, Ticket } from './ticket.js';
 
-/** Something that may answer a request that is about to be shed: a handler with stale copies of its answers. */
+/** Source of a response for a request that is about to be shed: a handler with stale copies of its answers. */
 export interface StaleSource {
-  /** Answers and says so, or leaves the response alone. */
+  /** Answers and returns true, or leaves the response alone. */
   answer(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean>;
 }
 
@@ -39,7 +39,7 @@ export class Shedding {
     this.#rejections = new Rejections(options.rejectDelay);
   }
 
-  /** When somebody was turned away last. */
+  /** Time of the last refusal. */
   get lastMs(): number {
     return this.#lastMs;
   }

@@ -10,7 +10,7 @@
 import { performance, setImmediate } from '@millrace/base/timers';
 import { throwLater } from '@millrace/base/turn';
 
-/** What the guard does for its slices. */
+/** Work that the guard does for its slices. */
 interface Work {
   /** Requests that wait. */
   readonly size: number;
@@ -106,7 +106,7 @@ export class Slices {
     return this.#count;
   }
 
-  /** There is something to run. From the poll phase, the slice is in the check phase of the same turn. */
+  /** Schedules a slice. From the poll phase, it runs in the check phase of the same turn. */
   start(): void {
     if (this.#isActive) return;
     this.#isActive = true;
@@ -127,7 +127,7 @@ export class Slices {
     this.#noticed++;
   }
 
-  /** After `tookMs` of work. */
+  /** Rests after `tookMs` of work. */
   #rest(tookMs: number): void {
     if (this.#restShare > 0) {
       const credit = this.#restCreditMs + tookMs * this.#restShare;

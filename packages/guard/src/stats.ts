@@ -1,4 +1,4 @@
-/** What a guard has counted, as `guard.stats()` gives it. */
+/** Counters of a guard, as `guard.stats()` returns them. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { classNames, type RequestClass } from './classes.js';
 import type { Route } from './routes.js';
@@ -9,50 +9,50 @@ export type CountByReason = Record<ShedReason, number>;
 
 /** Counters of one class of requests. */
 export interface ClassStats {
-  /** Requests that wait now. */
+  /** Requests waiting now. */
   queued: number;
-  /** Requests that were run. */
+  /** Requests admitted to run. */
   admitted: number;
-  /** Requests that had to wait before. */
+  /** Requests that had to wait before they ran. */
   waited: number;
   /** Refused requests, by reason. */
   shed: CountByReason;
-  /** Under `observe`: requests that would have been. */
+  /** Requests that would have been shed, under `observe`. */
   wouldShed: CountByReason;
   /** Requests answered with a stale copy instead of a refusal. They are not in `shed`. */
   stale: number;
   /** Requests whose client left while they waited. */
   gone: number;
-  /** Waits of the requests that were run, in ms; those that did not wait are in them as 0. */
+  /** Waits of the admitted requests in ms; requests that did not wait count as 0. */
   waitMs: { mean: number; p99: number; max: number };
 }
 
-/** Time that a route has held the loop. */
+/** Time for which a route kept the loop busy. */
 export interface RouteStats {
   route: string;
   class: RequestClass;
   count: number;
   shed: number;
-  /** Time its handlers held the loop until they returned, in ms: in sum, on average, at most. */
+  /** Time for which its handlers kept the loop busy until they returned, in ms: total, mean, maximum. */
   busyMs: number;
   meanMs: number;
   maxMs: number;
 }
 
-/** What `Guard.stats()` returns: a snapshot. */
+/** Snapshot that `Guard.stats()` returns. */
 export interface GuardStats {
-  /** Requests that wait, and how many of them there may be. */
+  /** Waiting requests, and the limit on them. */
   queued: number;
   maxQueue: number;
-  /** Requests that async handlers have not answered yet, and how many of them there may be. */
+  /** Requests that async handlers have not answered yet, and the limit on them. */
   inFlight: number;
   concurrency: number;
   underPressure: boolean;
-  /** Delay of refusals in use, in ms, and refusals that are held back now. */
+  /** Current delay of refusals in ms, and refusals that are delayed now. */
   rejectDelayMs: number;
   rejectionsHeld: number;
   classes: Record<RequestClass, ClassStats>;
-  /** The route that held the loop longest first. */
+  /** Routes, the one that kept the loop busy longest first. */
   routes: RouteStats[];
 }
 

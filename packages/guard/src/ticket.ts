@@ -6,34 +6,34 @@ import type { ClassIndex } from './classes.js';
 import type { Route } from './routes.js';
 
 /**
- * Why a request is turned away. `wait`: it would have to wait too long; `age`: it did; `full`: the queue is; `pressure`, `unhealthy`: a limit
- * that was set, or a health check.
+ * Reason for a refusal. `wait`: the predicted wait was too long; `age`: the request waited too long; `full`: the queue was
+ * full; `pressure`, `unhealthy`: a configured limit, or a health check.
  */
 export type ShedReason = 'wait' | 'age' | 'full' | 'pressure' | 'unhealthy';
 
 export const shedReasons: readonly ShedReason[] = ['wait', 'age', 'full', 'pressure', 'unhealthy'];
 
-/** A refusal, as an adapter has to tell it. */
+/** Refusal that an adapter has to send. */
 export interface Rejection {
   readonly reason: ShedReason;
-  /** The wait that was predicted, or was, in ms. */
+  /** Predicted or actual wait in ms. */
   readonly waitMs: number;
-  /** For the header Retry-After. */
+  /** Seconds for the header Retry-After. */
   readonly retryAfterSeconds: number;
 }
 
 /**
- * Where a ticket is. It goes forward only: what runs is never shed, and what is shed never runs, though its answer may be held
- * back for a while.
+ * Stage of a ticket. It goes forward only: a running one is never shed, and a shed one never runs, though its response may be
+ * delayed.
  */
 type Stage = 'new' | 'queued' | 'running' | 'shed' | 'over';
 
-/** Who is told that a ticket is over. */
+/** Owner of a ticket, which is notified of its end. */
 export interface TicketOwner {
   closed(ticket: Ticket): void;
 }
 
-/** The place of one request at a guard, from its arrival to its end. */
+/** One request at a guard, from its arrival to its end. */
 export abstract class Ticket {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -44,13 +44,13 @@ export abstract class Ticket {
   stage: Stage = 'new';
   arrivedMs = 0;
   startedMs = 0;
-  /** Wait that was predicted at its arrival, before correction. */
+  /** Wait predicted at its arrival, before correction. */
   predictedMs = 0;
   owner: TicketOwner | null = null;
   context: AsyncResource | null = null;
-  /** It counts in the gate. */
+  /** True while it counts in the gate. */
   inGate = false;
-  /** Links of the one list it is in: a lane while it waits, the gate's while it runs. */
+  /** Links of its list: a lane's while it waits, the gate's while it runs. */
   previous: Ticket | null = null;
   next: Ticket | null = null;
 
@@ -61,36 +61,36 @@ export abstract class Ticket {
     this.route = route;
   }
 
-  /** Hands the request to the application. What it throws goes where it would have gone without the guard. */
+  /** Passes the request to the application. An error is thrown as without the guard. */
   abstract run(): void;
 
-  /** Answers in the application's place. Called once at most, and never after `run`. */
+  /** Answers instead of the application. Called once at most, and never after `run`. */
   abstract shed(rejection: Rejection): void;
 
-  /** Whether `res` is a response, which an upgrade has not. */
+  /** Reports whether `res` is a response; an upgrade has none. */
   hasResponse(): boolean {
     return true;
   }
 
-  /** A cache has answered, instead of `run` and `shed`. */
+  /** Records that a cache has answered, instead of `run` and `shed`. */
   answered(): void {}
 
-  /** The client has left. */
+  /** Reports whether the client has left. */
   gone(): boolean {
     return this.res.destroyed || this.req.socket?.destroyed === true;
   }
 
-  /** The application's answer is complete. */
+  /** Reports whether the application's response is complete. */
   finished(): boolean {
     return this.res.writableEnded;
   }
 
-  /** Sees to it that `closed` is called when the answer has been sent, or its connection is closed. */
+  /** Has `closed` called when the response has been sent, or its connection is closed. */
   watch(): void {
     watchClose(this);
   }
 
-  /** It is over, however it ended. May be called again. */
+  /** Ends the request's place at the guard. May be called again. */
   closed(): void {
     this.owner?.closed(this);
   }
@@ -103,7 +103,7 @@ const ticketOf = Symbol('millrace.ticket');
 
 type Watched = ServerResponse & { [ticketOf]?: Ticket };
 
-/** What waits for a connection to close: with one listener on it, however many requests are pipelined. */
+/** Tickets that wait for a connection to close: one listener per connection, however many requests are pipelined. */
 const pipelined = new WeakMap<Socket, Set<Ticket>>();
 
 function responseClosed(this: Watched): void {

@@ -72,7 +72,7 @@ export class Waiting {
     return this.#size;
   }
 
-  /** How many of a class wait. */
+  /** Returns the number of waiting requests of a class. */
   sizeOf(cls: ClassIndex): number {
     return this.#classes[cls]!.size;
   }
@@ -108,7 +108,7 @@ export class Waiting {
     return null;
   }
 
-  /** Whether there is a request of a route whose handlers answer before they return. */
+  /** Reports whether there is a request of a route whose handlers answer before they return. */
   get hasSync(): boolean {
     for (const queue of this.#classes) {
       for (const route of queue.lanes.keys()) if (!route.isAsync) return true;
@@ -171,7 +171,7 @@ export class Waiting {
   }
 }
 
-/** What a request of a route costs the loop in all, in ms. */
+/** Returns the total cost of a route's request on the loop, in ms. */
 export function costOf(route: Route, extraMs: number, asyncMs: number): number {
   return route.costMs + extraMs + (route.isAsync ? asyncMs : 0);
 }

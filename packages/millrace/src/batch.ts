@@ -18,15 +18,15 @@ import { discards, orderedFields, type QueueOptions } from './engine/options.js'
 import type { BatchEvent } from './engine/queue.js';
 import type { QueueStats } from './engine/stats.js';
 
-/** What the bulk function gets beside the items. */
+/** Second argument of the bulk function. */
 export interface BatchContext {
-  /** Aborted when every call of this batch has been aborted: nobody waits for the results any more. */
+  /** Signal that is aborted when every call of this batch has been aborted, so that no caller waits for the results. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The function that does many at once. Gets the items of a batch and returns one result for each, in the same order; an
- * `Error` among them fails that call alone. If it throws or rejects, every call of the batch fails with that error.
+ * Bulk function. It gets the items of a batch and returns one result per item, in the same order; an `Error` among them fails
+ * that call alone. If it throws or rejects, every call of the batch fails with that error.
  */
 export type BulkFunction<Item, Result> = (
   items: Item[],
@@ -35,9 +35,12 @@ export type BulkFunction<Item, Result> = (
 
 /** Options of `batch()`. */
 export interface BatchOptions<Item> extends Partial<Omit<QueueOptions, 'order'>> {
-  /** Batches that may be in flight at once: 1 to 65,536, default 1. While that many are, calls gather. */
+  /** Batches that may be in flight at once: 1 to 65,536, default 1. At the limit, calls queue. */
   concurrency?: number;
-  /** Calls with the same key in one batch share one item and its result. Compared as Map keys are. Default: no sharing. */
+  /**
+   * Identity of an item: calls with the same key in one batch share one item and its result. Compared as Map keys are.
+   * Default: no sharing.
+   */
   key?: (item: Item) => unknown;
   /** Bytes of an item, for `maxQueueBytes`. Default: 0. */
   size?: (item: Item) => number;
@@ -45,7 +48,10 @@ export interface BatchOptions<Item> extends Partial<Omit<QueueOptions, 'order'>>
 
 /** Options of one call of a batched function. */
 export interface CallOptions {
-  /** Aborting rejects this call with the signal's reason; if its batch has not left, its item is not part of it. Default: none. */
+  /**
+   * Signal to abort this call, which then rejects with the signal's reason; its item is removed from a batch that has not
+   * left. Default: none.
+   */
   signal?: AbortSignal;
 }
 
@@ -56,16 +62,16 @@ export interface BatchStats extends QueueStats {
   shared: number;
 }
 
-/** A function of one item that works in batches. */
+/** Batched function of one item. */
 export interface Batched<Item, Result> {
   /**
    * Resolves to the item's result. Rejects with its error, with MILLRACE_E_OVERLOADED when the queue is full, with
    * MILLRACE_E_CLOSED after `close()`, or with the signal's reason.
    */
   (item: Item, options?: CallOptions): Promise<Result>;
-  /** Sends what is queued as soon as `concurrency` allows; resolves when all calls made so far have settled. */
+  /** Sends the queued calls as soon as `concurrency` allows; resolves when all calls made so far have settled. */
   flush(): Promise<void>;
-  /** Refuses later calls; sends what is queued, or with `discard` rejects it; resolves when all calls have settled. */
+  /** Refuses later calls; sends the queued calls, or with `discard` rejects them; resolves when all calls have settled. */
   close(options?: { discard?: boolean }): Promise<void>;
   stats(): BatchStats;
 }
@@ -78,11 +84,11 @@ export const batchSchema = is.schema({
 } satisfies is.FieldsOf<BatchOptions<any>>);
 
 /**
- * Groups calls of a bulk function: the calls of one tick go together, and while a batch is in flight the next one
- * gathers. A call that comes alone leaves at the end of its tick: nothing waits unless `maxDelay` says so.
+ * Groups calls of a bulk function: the calls of one tick leave together, and while a batch is in flight later calls queue for
+ * the next. A lone call leaves at the end of its tick: no call waits longer unless `maxDelay` is set.
  *
- * The dispatch point is the end of the microtask queue. Costs a promise and a queue entry a call.
- * Throws MILLRACE_E_INVALID_OPTION or MILLRACE_E_INVALID_ARGUMENT.
+ * The dispatch point is the end of the microtask queue. Costs a promise and a queue entry per call. Throws
+ * MILLRACE_E_INVALID_OPTION or MILLRACE_E_INVALID_ARGUMENT.
  */
 export function batch<Item, Result>(
   fn: BulkFunction<Item, Result>,
@@ -121,7 +127,7 @@ interface Flight {
   /** Items that somebody still waits for. */
   waiting: number;
   abort: AbortController | null;
-  /** Nobody waits any more: the reason of the last one to leave. */
+  /** Set when no caller waits any more: the reason of the last one to abort. */
   aborted: { reason: unknown } | null;
 }
 
@@ -130,9 +136,9 @@ interface Tracking<Item, Result> {
   readonly key: unknown;
   /** The call whose item stands for this one too, because their keys are the same; mostly itself. */
   leader: Call<Item, Result>;
-  /** Its promise has settled: by its signal, before its item's result came. */
+  /** True once its promise has settled: by its signal, before its item's result came. */
   settled: boolean;
-  /** How its signal is listened to. */
+  /** Listener on its signal. */
   watch: { readonly signal: AbortSignal; readonly onAbort: () => void } | null;
   /** Of a leader: the calls that share its item, and how many of all these still wait for it. */
   sharers: Call<Item, Result>[];

@@ -23,8 +23,8 @@ export type { QueueStats, Trigger } from './engine/stats.js';
 export { nativeError } from './native/load.js';
 
 /**
- * Which path this process uses: the version of the native engine, or null while everything runs in JavaScript.
- * Behaviour is the same on both.
+ * Version of the native engine that this process uses, or null if everything runs in JavaScript. Behaviour is the same on
+ * both.
  */
 export const native: null | { readonly version: string } =
   binding === null ? null : Object.freeze({ version: binding.version });

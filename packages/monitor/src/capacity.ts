@@ -6,40 +6,46 @@
 import { parse, parseValue } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 
-/** One request, in ms. */
+/** Times of one request, in ms. */
 export interface RequestTimes {
   /** Time on the loop of one of the two synchronous parts: above 0, up to 3,600,000. */
   syncMs: number;
-  /** Time between them, off the loop: 0 (default) to 3,600,000. */
+  /** Time between the synchronous parts, off the loop: 0 (default) to 3,600,000. */
   asyncMs?: number;
 }
 
-/** Requests of one kind, and what is asked about them. */
+/** Requests of one kind, and parameters of the question. */
 export interface CapacityRequest extends RequestTimes {
-  /** Requests a second that arrive, for `processesNeeded`: 0 (default) to 1,000,000,000. */
+  /** Arriving requests per second, for `processesNeeded`: 0 (default) to 1,000,000,000. */
   ratePerSecond?: number;
-  /** Busy share that a loop is to have at the most, for `processesNeeded`: above 0, up to 1; default 0.7, which leaves room for bursts. */
+  /**
+   * Highest utilization that a loop should have, for `processesNeeded`: above 0, up to 1; default 0.7, which leaves room for
+   * bursts.
+   */
   utilization?: number;
 }
 
-/** What loops can do with requests of one kind. */
+/** Capacity of loops for requests of one kind. */
 export interface Capacity {
   /** Ms from a request to its response on an idle loop: two synchronous parts and the wait. */
   readonly responseMs: number;
-  /** Requests a second that one loop can answer at the most, which is one core: both parts need it, the wait does not. */
+  /** Most requests per second that one loop, on one core, can answer: both parts need it, the wait does not. */
   readonly perSecond: number;
-  /** Processes, each with a loop and a core of its own, that the rate needs; at least 1. */
+  /** Processes, each with a loop and a core of its own, for the rate; at least 1. */
   readonly processesNeeded: number;
 }
 
-/** Ms until the response of each of the requests that arrive together. */
+/** Ms until the response to each of several simultaneous requests. */
 export interface Burst {
   /**
-   * On a loop: first parts come first, one after the other, and the waits go on meanwhile; second parts follow in the same order. With
-   * parts of 10 ms and a wait of 10 ms, three requests are answered after 40, 50 and 60 ms.
+   * Times on a loop: first parts come first, one after the other, and the waits go on meanwhile; second parts follow in the
+   * same order. With parts of 10 ms and a wait of 10 ms, three requests are answered after 40, 50 and 60 ms.
    */
   readonly loop: number[];
-  /** Where each is handled to its end before the next one begins: 30, 50 and 70 ms. An upper bound for the last one, and so for all. */
+  /**
+   * Times if each is handled to its end before the next one begins: 30, 50 and 70 ms. An upper bound for the last one, and so
+   * for all.
+   */
   readonly oneByOne: number[];
 }
 
@@ -59,9 +65,9 @@ export const requestSchema = is.schema({
 const countField = is.integer(1, 1_000_000);
 
 /**
- * What loops can do with requests of one kind. Pure.
+ * Returns the capacity of loops for requests of one kind. Pure.
  *
- * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for an unknown name or a value out of range
  */
 export function capacity(request: CapacityRequest): Capacity {
   const { syncMs, asyncMs, ratePerSecond, utilization } = parse(
@@ -77,9 +83,9 @@ export function capacity(request: CapacityRequest): Capacity {
 }
 
 /**
- * When each of `requests` that arrive together is answered: 1 to 1,000,000 of them. Pure.
+ * Returns the response times of `requests` simultaneous requests: 1 to 1,000,000. Pure.
  *
- * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for an unknown name or a value out of range
  */
 export function burst(requests: number, request: RequestTimes): Burst {
   const { syncMs, asyncMs } = parse('burst()', request, timesSchema);

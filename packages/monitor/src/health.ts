@@ -15,20 +15,20 @@ import type { TaskSource } from './options.js';
 
 /** In bytes. */
 export interface ProcessMemory {
-  /** What the process has in memory; the same in each of its threads. */
+  /** Resident memory of the process; the same in each of its threads. */
   readonly rss: number;
   readonly heapUsed: number;
   readonly heapTotal: number;
-  /** Memory outside of the heap that objects of it hold: buffers and others. */
+  /** Memory outside of the heap that its objects use: buffers and others. */
   readonly external: number;
   readonly arrayBuffers: number;
-  /** What the heap of this thread can grow to (`--max-old-space-size`, `resourceLimits`). */
+  /** Limit of this thread's heap (`--max-old-space-size`, `resourceLimits`). */
   readonly heapLimit: number;
-  /** What the container or the machine allows, as `limits().memoryBytes`. */
+  /** Limit of the container or the machine, as `limits().memoryBytes`. */
   readonly limit: number;
 }
 
-/** Memory of this process and thread, for decisions such as those of a pool. Tens of µs. */
+/** Returns the memory of this process and thread, for decisions such as those of a pool. Tens of µs. */
 export function memoryUsage(): ProcessMemory {
   return { ...ofThread(), limit: systemMemory().totalBytes };
 }
@@ -39,11 +39,14 @@ export function ofThread(): Omit<ProcessMemory, 'limit'> {
   return { rss, heapUsed, heapTotal, external, arrayBuffers, heapLimit };
 }
 
-/** Counts of the kernel since the start of the process. The same in each of its threads. */
+/** Counters of the kernel since the start of the process. The same in each of its threads. */
 export interface KernelCounts {
-  /** Switches of its threads to others: `voluntary` ones because they had to wait, `involuntary` ones because their time was up. */
+  /** Context switches of its threads: `voluntary` when they had to wait, `involuntary` when their time was up. */
   readonly switches: { readonly voluntary: number; readonly involuntary: number };
-  /** System calls that read or write files, pipes and streams, without `send()` and `recv()`; null where the kernel does not tell. */
+  /**
+   * System calls that read or write files, pipes and streams, without `send()` and `recv()`; null where the kernel does not
+   * report them.
+   */
   readonly calls: { readonly read: number; readonly write: number } | null;
 }
 
@@ -59,7 +62,7 @@ export function kernelCounts(root = '/'): KernelCounts {
   };
 }
 
-/** The figures of a monitor, and the little that the system says besides, as plain data. */
+/** Figures of a monitor and counters of the system, as plain data. */
 export interface Snapshot {
   readonly delay: number;
   readonly limit: number;
@@ -71,7 +74,7 @@ export interface Snapshot {
   readonly kernel: KernelCounts;
 }
 
-/** What `Monitor.health()` returns: of the process, and of what its container leaves it. */
+/** Report of `Monitor.health()`: the process, and the resources that its container leaves it. */
 export interface Health extends Omit<Snapshot, 'memory'> {
   readonly uptime: {
     /** Seconds. */
@@ -79,7 +82,7 @@ export interface Health extends Omit<Snapshot, 'memory'> {
     readonly system: number;
   };
   readonly cpu: {
-    /** CPUs that this process may use, not rounded, and what says so. */
+    /** CPUs that this process may use, not rounded, and the source of that limit. */
     readonly limit: number;
     readonly limitSource: 'affinity' | 'cgroup';
     /** Load averages of the machine, over 1, 5 and 15 minutes; 0 on Windows. */
@@ -90,7 +93,7 @@ export interface Health extends Omit<Snapshot, 'memory'> {
     readonly source: 'physical' | 'cgroup';
     readonly process: ProcessMemory;
   };
-  /** What each source of option `tasks` says; `{ error }` for one that throws. */
+  /** Statistics of each source of option `tasks`; `{ error }` for one that throws. */
   readonly tasks: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a monitor measures of its loop: how long turns took lately, how busy the loop was, whether it is over its limit, and the pauses
- * of the garbage collector. All but the last are pure: the caller gives time and idle time, which must not go back.
+ * Measurements of a loop: recent durations of turns, utilization, overload, and the pauses of the garbage collector. All but
+ * the last are pure: the caller gives time and idle time, which must not go back.
  *
  * Delays are kept in a ring of histograms, one for each slice of the window. Utilization comes out of a few marks of idle time; it is not
  * the estimator of the batch policies, whose 250 ms suit decisions in a burst and whose even spread hides what came after a long
@@ -171,14 +171,14 @@ export class Overload {
 /** Kinds of garbage collection, as `perf_hooks` has them. */
 export type GcKind = 'minor' | 'major' | 'incremental' | 'weakCallbacks';
 
-/** How often the garbage collector has stopped the thread, and for how long. */
+/** Number and total time of the garbage collector's pauses. */
 export interface GcPauses {
   readonly count: number;
   readonly totalMs: number;
   readonly maxMs: number;
 }
 
-/** Since the monitor was made. Node.js reports a pause one or two turns of the loop after it. */
+/** Pauses since the monitor was created. Node.js reports a pause one or two turns of the loop after it. */
 export interface GcStats extends GcPauses {
   readonly byKind: Readonly<Record<GcKind, GcPauses>>;
 }

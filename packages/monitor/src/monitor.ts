@@ -38,14 +38,14 @@ import {
 
 /** The probe runs soon enough after a sleep for precise marks of idle time. */
 const probesPerWindow = 20;
-/** For how long a memory limit is used before it is read again, in ms. */
+/** Time in ms after which a memory limit is read again. */
 const limitAgeMs = 1000;
 
-/** What a monitor emits. */
+/** Events of a monitor. */
 export interface MonitorEvents {
   /** The loop has been blocked for more than `limit`. */
   load: [];
-  /** It has been calm for `calm` samples. */
+  /** The loop has been calm for `calm` samples. */
   unload: [];
 }
 
@@ -57,10 +57,7 @@ export interface MonitorEvents {
  * @fires unload when it has been calm since: `calm` samples of at most `lower` ms, `sampleInterval` ms apart
  */
 export class Monitor extends EventEmitter<MonitorEvents> {
-  /**
-   * Ms for which the last turn of the loop kept everything else waiting: what it took, without what it slept. 0 before the
-   * first turn.
-   */
+  /** Duration of the last turn of the loop in ms, without sleep. 0 before the first turn. */
   delay = 0;
 
   readonly #options: CheckedOptions;
@@ -71,7 +68,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   readonly #watcher: Watcher;
   readonly #health = new HealthReport();
   readonly #since: number;
-  /** As they are now: two of them can be set. */
+  /** Current thresholds: two of them can be set. */
   readonly #thresholds: OverloadOptions;
   #memoryLimit: { readonly bytes: number; readonly at: number } | null = null;
 
@@ -97,7 +94,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     announce('monitor', this as Monitor, (each) => each.snapshot());
   }
 
-  /** Ms of delay above which `load` is emitted. Can be set: above 0, up to 3,600,000. */
+  /** Delay in ms above which `load` is emitted. Can be set: above 0, up to 3,600,000. */
   get limit(): number {
     return this.#thresholds.limit;
   }
@@ -107,7 +104,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     Object.assign(this.#thresholds, { limit, lower: this.#options.lower ?? limit / 2 });
   }
 
-  /** Ms between samples while the loop is over its limit. Can be set: above 0, up to 60,000. */
+  /** Time in ms between samples while the loop is over its limit. Can be set: above 0, up to 60,000. */
   get sampleInterval(): number {
     return this.#thresholds.sampleInterval;
   }
@@ -116,7 +113,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     this.#thresholds.sampleInterval = parseValue('monitor()', 'sampleInterval', ms, intervalField);
   }
 
-  /** Whether the loop is over its limit: true from `load` to `unload`. */
+  /** True while the loop is over its limit: from `load` to `unload`. */
   get overLimit(): boolean {
     return this.#overload.overLimit;
   }
@@ -127,8 +124,8 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   }
 
   /**
-   * Distribution of the delay over the last `window` ms: the times that turns of the loop took, without their sleep. In ms,
-   * to 1 %. Some 10 µs.
+   * Distribution of the delay over the last `window` ms: the durations of turns of the loop without sleep. In ms, to 1 %.
+   * Some 10 µs.
    */
   get loopDelay(): LoopDelay {
     return this.#delays.read(now());
@@ -148,7 +145,10 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     return { ...ofThread(), limit: this.#memoryLimit.bytes };
   }
 
-  /** All of the above as plain data, and context switches and system calls: for a log or an answer in JSON. Some 50 µs. */
+  /**
+   * Returns all of the above as plain data, and context switches and system calls: for a log or a response in JSON. Some 50
+   * µs.
+   */
   snapshot(): Snapshot {
     return {
       delay: this.delay,
@@ -163,14 +163,14 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   }
 
   /**
-   * The snapshot and what the system says: uptime, load averages, cores and which are idle, memory that is there and left,
-   * task queues. Restricted to what this process may use. Reads files of the kernel: a fraction of a ms.
+   * Returns the snapshot and figures of the system: uptime, load averages, cores and idle cores, memory and what is left of
+   * it, task queues. Restricted to the resources of this process. Reads files of the kernel: a fraction of a ms.
    */
   health(): Health {
     return this.#health.read(this.snapshot(), this.#options.idleThreshold, this.#options.tasks);
   }
 
-  /** Stops watching; what was measured can still be read. The last monitor of a thread gives everything back. */
+  /** Stops watching; the last measurements can still be read. The last monitor of a thread releases everything. */
   stop(): void {
     sampler.remove(this.#watcher);
     gcObserver.remove(this.#gc);
@@ -214,11 +214,11 @@ export class Monitor extends EventEmitter<MonitorEvents> {
 /**
  * Begins to watch the event loop of this thread.
  *
- * Also takes the place of `loopbench`: with the same options and defaults (`limit` 42 ms, `sampleInterval` 5 ms), `delay`,
- * `limit`, `sampleInterval`, `overLimit`, `stop()`, and the events `load` and `unload`.
+ * Replaces `loopbench` too: with the same options and defaults (`limit` 42 ms, `sampleInterval` 5 ms), `delay`, `limit`,
+ * `sampleInterval`, `overLimit`, `stop()`, and the events `load` and `unload`.
  *
- * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range, `MILLRACE_E_RUNTIME` on
- * Bun and Deno
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for an unknown name or a value out of range, `MILLRACE_E_RUNTIME` on
+ *   Bun and Deno
  */
 export function monitor(options?: MonitorOptions): Monitor {
   return new Monitor(options);

@@ -2,7 +2,7 @@
 import { parse, parseValue } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 
-/** Something whose tasks the health report shows: a pool, a guard, or a function. */
+/** Source of tasks for the health report: a pool, a guard, or a function. */
 export type TaskSource = { stats(): unknown } | (() => unknown);
 
 /** Options of `monitor()`. */
@@ -20,7 +20,7 @@ export interface MonitorOptions {
   calm?: number;
   /** Time in ms between samples while the loop is overloaded: above 0, up to 60,000; default 5. */
   sampleInterval?: number;
-  /** Time in ms that `utilization` and `loopDelay` look back: 100 to 3,600,000; default 1,000. */
+  /** Time in ms that `utilization` and `loopDelay` cover: 100 to 3,600,000; default 1,000. */
   window?: number;
   /** Idle share above which `health()` calls a core idle: 0 to 1; default 0.1. */
   idleThreshold?: number;

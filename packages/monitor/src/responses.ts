@@ -23,11 +23,11 @@ export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx';
 export interface RouteResponses {
   /** Method and path, `GET /users/:id`; up to 100 characters. `(not found)` and `(others)` stand for many. */
   readonly route: string;
-  /** Since they are counted, and the sum of their times. */
+  /** Number of responses since counting began, and the sum of their times. */
   readonly count: number;
   readonly sumMs: number;
   readonly statuses: Readonly<Record<StatusClass, number>>;
-  /** The rest is of the last 10 to 20 s, to 3 %; 0 if there was none. */
+  /** Figures from here on are of the last 10 to 20 s, to 3 %; 0 without responses. */
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
@@ -36,9 +36,9 @@ export interface RouteResponses {
 
 /** A counting of responses, until it is stopped: see {@link responses}. */
 export interface Responses {
-  /** All that was counted so far, in the order in which the routes came up. Some µs for each route. */
+  /** Returns the counters of all routes, in the order of their first response. Some µs per route. */
   routes(): RouteResponses[];
-  /** Ends the counting, if nobody else asked for it. Idempotent. */
+  /** Stops counting, unless another caller still counts. Idempotent. */
   stop(): void;
 }
 
@@ -216,7 +216,7 @@ function expressPath({ route, baseUrl }: ExpressRequest): string | null {
 
 const leftOut = new WeakSet<object>();
 
-/** From now on the responses of a server are not counted: for a port of its own that serves metrics or health. */
+/** Excludes a server's responses from now on: for a separate port of metrics or health. */
 export function uncounted(server: Server): void {
   leftOut.add(server);
 }
@@ -224,12 +224,12 @@ export function uncounted(server: Server): void {
 let counter: ResponseCounter | null = null;
 
 /**
- * Counts and times the responses of all servers of `node:http` and `node:https` in this thread by route, from now until `stop()`, those of
- * Express, Fastify, Koa and whatever else is built on them included; not those of HTTP/2, nor connections that were upgraded. Requests that came
- * before, and those whose client went away, do not count.
+ * Counts and times the responses of all servers of `node:http` and `node:https` in this thread by route, from now until
+ * `stop()`. Express, Fastify, Koa and other frameworks on them are included; HTTP/2 and upgraded connections are not. Earlier
+ * requests, and requests whose client left, do not count.
  *
- * All who ask share what is counted: who comes later sees what was counted before. The exporters of `@millrace/monitor/metrics` and the dashboard ask
- * by themselves. A response costs two readings of the clock and some look-ups in maps.
+ * All callers share the counters: a later caller sees earlier counts. The exporters of `@millrace/monitor/metrics` and the
+ * dashboard call it themselves. A response costs two readings of the clock and some look-ups in maps.
  */
 export function responses(): Responses {
   if (counter === null) {

@@ -24,7 +24,10 @@ const leastDelayMs = 100;
 const mostDelayMs = 2000;
 const growth = 1.5;
 
-/** How long to wait after `attempts` that failed, from 1 on: growing, and half of it random, so that a fleet does not come back all at once. */
+/**
+ * Returns the wait in ms after `attempts` failures, from 1 on: growing, and half of it random, so that a fleet does not
+ * reconnect all at once.
+ */
 export function backOffMs(attempts: number): number {
   const full = Math.min(mostDelayMs, leastDelayMs * growth ** (attempts - 1));
   return full / 2 + (Math.random() * full) / 2;
@@ -90,7 +93,7 @@ export function failure(message: string, cause?: unknown): MillraceError {
   return new MillraceError('MILLRACE_E_BROKER', message, cause === undefined ? {} : { cause });
 }
 
-/** Those for which trying again would not help soon. */
+/** Errors for which a retry would not help soon. */
 const lasting = new WeakSet<MillraceError>();
 
 export const isLasting = (error: MillraceError): boolean => lasting.has(error);
@@ -122,7 +125,7 @@ export function tooLarge(bytes: number, most: number, more = ''): MillraceError 
   );
 }
 
-/** What the client makes of "Permissions Violation". */
+/** Error of the client for "Permissions Violation". */
 interface Denial extends Error {
   operation: 'publish' | 'subscription';
   subject: string;
@@ -140,7 +143,7 @@ export function denied(error: Error, settings: BrokerSettings): MillraceError {
   );
 }
 
-/** Why there is no connection. */
+/** Describes why there is no connection. */
 export function describe(error: unknown, settings: BrokerSettings): MillraceError {
   const { name, message, code, cause } = error as Error & { code?: string };
   const inner = cause as (Error & { code?: string }) | undefined;

@@ -34,17 +34,17 @@ export interface User {
   /** Of its subjects: 'rooms', 'tasks'. */
   readonly area: string;
   up(): void;
-  /** Also for each attempt that fails while there is no connection. */
+  /** Called when the connection is lost, and for each failed attempt. */
   down(error: MillraceError): void;
   /** The reason why there is no connection has changed. */
   changed(): void;
 }
 
 const defaultMaxPayload = 1024 * 1024;
-/** So that a broker that does not answer does not hold up a close. */
+/** Time limit in ms, so that a silent broker does not hold up a close. */
 const closeMs = 2000;
 
-/** Those that are open, by what tells them apart. */
+/** Open connections by their options. */
 const open = new Map<string, Set<Connection>>();
 
 export class Connection {
@@ -63,7 +63,7 @@ export class Connection {
     denied: { publish: 0, subscribe: 0 },
   };
   state: LinkState = 'connecting';
-  /** Why there is no connection now. */
+  /** Reason why there is no connection now. */
   failure: MillraceError | null = null;
   #streams: Promise<Streams> | null = null;
 
@@ -148,7 +148,7 @@ export class Connection {
     return this.#interests.add(subject, onMessage);
   }
 
-  /** Why a subject cannot be heard at present; undefined when nobody has said so. */
+  /** Returns the reason why a subject cannot be subscribed at present; undefined if none is known. */
   denial(subject: string): MillraceError | undefined {
     const denial = this.#interests.denial(subject);
     return denial && denied(denial, this.settings);
@@ -234,13 +234,13 @@ export class Connection {
   }
 }
 
-/** What a keeper reports. */
+/** Events of a keeper. */
 interface KeeperEvents {
-  /** There is a connection: a new one, or the same again. */
+  /** Called when there is a connection: a new one, or the same again. */
   up(connection: NatsConnection): void;
-  /** It is away, and the client tries to bring it back. */
+  /** Called when it is lost, and the client tries to reconnect. */
   away(error: MillraceError): void;
-  /** There is none, and another attempt follows later. */
+  /** Called when an attempt failed, and another follows later. */
   failed(error: MillraceError): void;
   /** The client has closed it for good; whatever waits for it waits in vain. */
   over(error: MillraceError): void;
@@ -343,7 +343,7 @@ interface Interest {
   readonly subject: string;
   readonly onMessage: OnMessage;
   subscription: Subscription | null;
-  /** Why the broker does not let it be heard. */
+  /** Reason why the broker denies the subscription. */
   denial: Error | null;
 }
 
@@ -379,7 +379,7 @@ class Interests {
     }
   }
 
-  /** Why a subject cannot be heard at present; undefined when nobody has said so. */
+  /** Returns the reason why a subject cannot be subscribed at present; undefined if none is known. */
   denial(subject: string): Error | undefined {
     for (const each of this.#all) {
       if (each.subject === subject && each.denial !== null) return each.denial;
@@ -413,12 +413,12 @@ const mostProbeBytes = 256 * 1024;
 /** Bytes that have left and that the broker has not been seen to take: it is asked now and then how far it has got. */
 class Pending {
   readonly most: number;
-  /** How many bytes leave before the broker is asked. */
+  /** Bytes that leave before the broker is asked. */
   readonly #probeBytes: number;
   #sent = 0;
   #taken = 0;
   #isProbing = false;
-  /** Those that wait for an answer of the broker. The client leaves them waiting when it is closed. */
+  /** Callers that wait for an answer of the broker. The client leaves them waiting when it is closed. */
   readonly #waiting = new Set<(error: Error) => void>();
 
   constructor(most: number) {
@@ -430,7 +430,7 @@ class Pending {
     return this.#sent - this.#taken;
   }
 
-  /** Whether this many more may leave. More than `most` may, once nothing else is under way. */
+  /** Reports whether this many more may leave. More than `most` may, once nothing else is under way. */
   fits(bytes: number, connection: NatsConnection): boolean {
     if (this.bytes === 0 || this.bytes + bytes <= this.most) return true;
     this.#probe(connection);
@@ -455,7 +455,7 @@ class Pending {
     this.#taken = Math.max(this.#taken, upTo);
   }
 
-  /** Nothing is under way any more: it was lost with its connection, or a new one has begun. */
+  /** Forgets pending bytes: they were lost with their connection, or a new one has begun. */
   forget(): void {
     this.#taken = this.#sent;
   }

@@ -52,7 +52,7 @@ export class Expected {
     return epochOf(first) === epochOf(next) ? next - first : 0 - (first % epochSize);
   }
 
-  /** All before `number` have come. */
+  /** Marks all before `number` as received. */
   reached(sender: string, number: number): void {
     const next = this.#next.get(sender);
     if (next === undefined && this.#next.size >= mostSenders) {

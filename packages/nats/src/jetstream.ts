@@ -71,7 +71,7 @@ export async function createStream(
 export interface Delivery {
   /** Tells the message from all others of its stream, also from those of an earlier stream of that name. */
   readonly key: string;
-  /** How often it was delivered, this time included. */
+  /** Deliveries so far, this one included. */
   readonly count: number;
   /** Number of the message in its stream, and that of the delivery at its consumer. */
   readonly stored: number;

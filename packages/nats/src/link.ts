@@ -39,7 +39,7 @@ export class Link extends EventEmitter<LinkEvents> {
   readonly #connection: Connection;
   readonly #user: User;
   #state: LinkState = 'connecting';
-  /** Those that wait in `ready()`. */
+  /** Callers that wait in `ready()`. */
   readonly #waiting = new Set<() => void>();
   /** Rejects a `flush()`. */
   readonly #flushing = new Set<(error: Error) => void>();

@@ -57,8 +57,8 @@ export interface Others<E extends Entry> {
   add(node: string, entry: E): boolean;
   remove(node: string, key: number): void;
   /**
-   * All that the node has, from now on: nothing, if it is gone. `isNew`: it is heard for the first time or again, or fell
-   * silent. Returns for how many there was no room.
+   * Replaces all entries of a node: an empty list if it is gone. `isNew`: it is heard for the first time or again, or fell
+   * silent. Returns the number for which there was no room.
    */
   replace(node: string, entries: readonly E[], isNew: boolean): number;
   /** The node is not going to be heard again. */
@@ -70,7 +70,7 @@ interface MembersOptions {
   readonly beatMs: number;
   /** The times that another node may have, as the option allows. */
   readonly beatRange: readonly [least: number, most: number];
-  /** Whether all others count as gone while the broker is away. */
+  /** True if all others count as gone while the broker is away. */
   readonly forgetsWhenAway: boolean;
 }
 
@@ -192,7 +192,7 @@ export class Members<E extends Entry> {
     this.#others.replace(name, [], isSilent);
   }
 
-  /** At the end of the turn, when all of its changes are known. */
+  /** Sends the list at the end of the turn, when all of its changes are known. */
   readonly #tellSoon = onceAt(atTurnEnd, () => {
     if (this.#own.hasChanges && !this.#isClosed) this.#sendChanges();
   });
@@ -321,7 +321,7 @@ export class Members<E extends Entry> {
   }
 }
 
-/** What this node has, as it is sent. */
+/** Entries of this node, as they are sent. */
 class OwnList {
   readonly #entries = new Map<number, { readonly record: Buffer; readonly addedMs: number }>();
   #changes = new Map<number, WireRecord>();
@@ -353,14 +353,14 @@ class OwnList {
     return this.#changes.size > 0;
   }
 
-  /** What has changed since the last call. */
+  /** Returns the changes since the last call. */
   changes(): WireRecord[] {
     const records = [...this.#changes.values()];
     this.#changes = new Map();
     return records;
   }
 
-  /** All of them, with their ages of now; what has changed must have been taken before. */
+  /** Returns all entries, with their current ages; `changes()` must have been called before. */
   all(): WireRecord[] {
     const now = performance.now();
     return Array.from(this.#entries.values(), ({ record, addedMs }) => {
@@ -382,18 +382,18 @@ interface Node {
 }
 
 const beatsUntilGone = 3;
-/** For how long something that a node said before its goodbye may still be on its way, as in a stream that is read late. */
+/** Time in ms for which a message from before a node's goodbye may still arrive, as in a stream that is read late. */
 const forgetMs = 600_000;
 /** A node that fell silent may have been cut off: when it comes back, it sends again what may not have been stored. */
 const forgetSilentMs = 86_400_000;
-/** So that made-up names do not use up the memory; as many are remembered of those that are gone. */
+/** Most nodes, so that made-up names do not use up the memory; as many are remembered that are gone. */
 export const mostNodes = 10_000;
 
 /** The other nodes: when each was heard, and which version of its list is known; and those that are gone. */
 export class Known {
   readonly #beatMs: number;
   readonly #nodes = new Map<string, Node>();
-  /** Until when they are remembered. */
+  /** Nodes that are gone, with the time until which they are remembered. */
   readonly #gone = new Map<string, number>();
 
   /** `beatMs` is that of a node which has not said its own. */
@@ -405,7 +405,7 @@ export class Known {
     return [...this.#nodes.keys()];
   }
 
-  /** Those whose lists are known. O(n). */
+  /** Nodes whose lists are known. O(n). */
   get size(): number {
     let known = 0;
     for (const { version } of this.#nodes.values()) if (version !== unknown) known++;
@@ -431,13 +431,13 @@ export class Known {
     return node;
   }
 
-  /** Nobody could be heard until now, so nobody's silence means anything. */
+  /** Starts listening anew: no node could be heard until now, so silence means nothing. */
   wake(): void {
     const now = performance.now();
     for (const node of this.#nodes.values()) node.heardMs = now;
   }
 
-  /** For this long nobody was listened to. */
+  /** Accounts for a time in which no node was heard. */
   wakeAfter(ms: number): void {
     for (const node of this.#nodes.values()) node.heardMs += ms;
   }

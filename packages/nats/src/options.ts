@@ -1,18 +1,21 @@
-/** What users say and read about a connection to a broker: its options and its counters. They need no types of its client's packages. */
+/** Types of a connection to a broker for users: its options and its counters. They need no types of its client's packages. */
 
 import { parse, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 
-/** The connection to a NATS server, or to one of a cluster. A `nats://` URL alone stands for `{ servers: URL }`. */
+/** Options of the connection to a NATS server, or to one of a cluster. A `nats://` URL alone stands for `{ servers: URL }`. */
 export interface BrokerOptions {
   /** URLs of servers: `nats://host:4222`, or `tls://…`; with `user:password@` or `token@` if wanted. Default port: 4222. */
   servers: string | readonly string[];
-  /** Shared by all nodes of one fleet, and by no others: letters, digits, `-` and `_`, 1 to 64 of them. Default: 'millrace'. */
+  /**
+   * Name that all nodes of one fleet share, and no others: letters, digits, `-` and `_`, 1 to 64 of them. Default:
+   * 'millrace'.
+   */
   namespace?: string;
-  /** With `password`: the user at the broker. Default: from the URL. */
+  /** User at the broker, with `password`. Default: from the URL. */
   user?: string;
   password?: string;
-  /** Instead of a user. Default: from the URL. */
+  /** Token instead of a user. Default: from the URL. */
   token?: string;
   /** Path of a `.creds` file of NATS: a user's JWT and the seed that signs with it. Default: none. */
   credentials?: string;
@@ -20,7 +23,7 @@ export interface BrokerOptions {
   tls?: { ca?: string; cert?: string; key?: string };
   /** Name of this connection in the broker's monitoring. Default: 'millrace', its purpose, and the process. */
   name?: string;
-  /** Bytes that may be under way to the broker: 65,536 to 2^53 - 1. Default: 64 MiB. */
+  /** Bytes that may be pending to the broker: 65,536 to 2^53 - 1. Default: 64 MiB. */
   maxPending?: number;
   /** Time in ms that `ready()` waits for the broker: 1 to 2,147,483,647. Default: 10,000. Attempts go on after it. */
   connectTimeout?: number;
@@ -28,7 +31,7 @@ export interface BrokerOptions {
 
 /** Limits of the time that a turn waits, so that what further turns bring leaves with it. It is held as the policy `adaptive` holds a batch. */
 export interface HoldOptions {
-  /** Longest wait in ms for what others get from here: 0 to 60,000, default 0: a turn leaves at its end. */
+  /** Longest wait in ms of messages to other nodes: 0 to 60,000, default 0: those of a turn leave at its end. */
   maxDelay: number;
   /** Share of a core that each ms of waiting has to save: 0 to 1, default 0.005. */
   minSaving: number;
@@ -138,7 +141,7 @@ function whoOf({ username, password }: URL): Who {
   return { user: first, password: decodeURIComponent(password) };
 }
 
-/** `up`: connected. `down`: it was, and comes back by itself. */
+/** State of a connection. `up`: connected. `down`: it was connected, and reconnects by itself. */
 export type LinkState = 'connecting' | 'up' | 'down' | 'closed';
 
 /** Counters of a connection to the broker. */
@@ -149,12 +152,12 @@ export interface LinkStats {
   sentBytes: number;
   received: number;
   receivedBytes: number;
-  /** Messages that did not leave: the broker was away, or `maxPending` bytes were under way. */
+  /** Messages not sent: the broker was away, or `maxPending` bytes were pending. */
   unsent: { away: number; full: number };
   /** Bytes that the broker has not confirmed; to the nearest 256 KiB. */
   pendingBytes: number;
-  /** Denied by its permissions: messages not passed on, and subjects not subscribed. */
+  /** Denials by the broker's permissions: messages not passed on, and subjects not subscribed. */
   denied: { publish: number; subscribe: number };
-  /** How often it came back. */
+  /** Reconnections. */
   reconnects: number;
 }

@@ -1,5 +1,5 @@
 /**
- * What nodes send each other: everything that one turn has for one subject, in one message.
+ * Format of messages between nodes: everything that one turn has for one subject, in one message.
  *
  *     'M'  version  0  0   sender (9 bytes)   sequence (6)   count (4)   then for each record: flags (1)  length (4)  bytes
  *

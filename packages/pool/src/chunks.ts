@@ -21,7 +21,7 @@ const delimiterField = is.custom<string | Uint8Array>(
   },
 );
 
-/** As bytes; a string is UTF-8. */
+/** Returns a delimiter as bytes; a string is UTF-8. */
 const delimiterBytes = (given: string | Uint8Array = '\n'): Buffer => Buffer.from(given as string);
 
 // ---- files
@@ -29,20 +29,20 @@ const delimiterBytes = (given: string | Uint8Array = '\n'): Buffer => Buffer.fro
 /** Options of `fileChunks()`. */
 export interface FileChunksOptions {
   /**
-   * Chunks to make at most: 1 to 1,000,000; default: the threads that a pool of this process has at most. There are fewer if
-   * the file is small, or if its lines are long. Raise it, to a few for each thread, if chunks take differently long.
+   * Most chunks: 1 to 1,000,000; default: the most threads of a pool of this process. There are fewer if the file is small,
+   * or if its lines are long. Raise it, to a few per thread, if chunks take unequal time.
    */
   chunks?: number;
-  /** Bytes below which a chunk is not worth a task: 1 to 2^53 - 1, default 65,536. The last one can have fewer. */
+  /** Smallest chunk in bytes: 1 to 2^53 - 1, default 65,536. The last one can have fewer. */
   minBytes?: number;
   /**
-   * What ends a line: a string, as UTF-8, or bytes; 1 to 1,024 bytes, default `'\n'`, which is right for CRLF, too. UTF-8
+   * Delimiter of lines: a string, as UTF-8, or bytes; 1 to 1,024 bytes, default `'\n'`, which is right for CRLF, too. UTF-8
    * characters stay whole. One that overlaps itself, as `'\n\n'`, may be found anywhere in a longer run of it.
    */
   delimiter?: string | Uint8Array;
 }
 
-/** Bytes from `start` up to, but not including, `end`. For `createReadStream()` the end is `end - 1`. */
+/** Range of bytes from `start` up to, but not including, `end`. For `createReadStream()` the end is `end - 1`. */
 export interface FileChunk {
   readonly start: number;
   readonly end: number;
@@ -58,15 +58,15 @@ export const fileChunksSchema = is.schema({
 } satisfies is.FieldsOf<FileChunksOptions>);
 
 /**
- * Ranges of a file that together are the file, in order, each but the last ending behind a delimiter; of about equal
- * length. An empty file has none. The cut is behind the first delimiter that ends at or after the even one, so that a line of
- * any length stays in one chunk.
+ * Divides a file into consecutive ranges of about equal length, each but the last ending behind a delimiter. An empty file
+ * has none. The cut is behind the first delimiter that ends at or after the even one, so that a line of any length stays in
+ * one chunk.
  *
- * Costs some system calls and 64 KiB of reading for each cut, more where a line is longer than that; the memory of
- * one window. The ranges are those of the file as long as it was when it was opened: what is appended later is in none.
+ * Costs some system calls and 64 KiB of reading per cut, more where a line is longer than that; the memory of one window. The
+ * ranges cover the file as it was when opened: later appends are in none.
  *
- * Rejects with MILLRACE_E_INVALID_OPTION; with MILLRACE_E_INVALID_ARGUMENT for what is no regular file, or is truncated
- * meanwhile; with the system's error (ENOENT, EACCES) for what cannot be opened.
+ * Rejects with MILLRACE_E_INVALID_OPTION; with MILLRACE_E_INVALID_ARGUMENT for anything but a regular file, or one truncated
+ * meanwhile; with the system's error (ENOENT, EACCES) if it cannot be opened.
  */
 export async function fileChunks(
   path: string | Uint8Array | URL,
@@ -161,29 +161,29 @@ async function endOfLine(
 
 /** Options of `lineChunks()`. */
 export interface LineChunksOptions {
-  /** Bytes that a piece has at most, unless one line is longer: 1 to 2^30, default 1 MiB. Larger ones cost fewer messages. */
+  /** Most bytes of a piece, unless one line is longer: 1 to 2^30, default 1 MiB. Larger ones cost fewer messages. */
   bytes?: number;
   /**
    * Bytes up to which a line stays in one piece: `bytes` to 2^30, default 16 MiB, or `bytes` if that is more. It bounds the
    * memory: about twice this much, if lines are as long.
    */
   maxBytes?: number;
-  /** What ends a line, as in {@link FileChunksOptions.delimiter}: 1 to 1,024 bytes and at most `bytes`, default `'\n'`. */
+  /** Delimiter of lines, as in {@link FileChunksOptions.delimiter}: 1 to 1,024 bytes and at most `bytes`, default `'\n'`. */
   delimiter?: string | Uint8Array;
 }
 
-/** A piece of a stream, of whole lines. */
+/** Piece of a stream, of whole lines. */
 export interface LineChunk {
-  /** The bytes; `data.buffer` has these and no others, so that it can be transferred. */
+  /** Bytes of the piece; `data.buffer` has no others, so that it can be transferred. */
   readonly data: Uint8Array<ArrayBuffer>;
   /**
-   * Whether a line ends here: behind its delimiter, or with the source. If not, the next piece goes on with this line, and
-   * this line alone.
+   * True if a line ends here: behind its delimiter, or with the source. If not, the next piece continues this line, and holds
+   * only that.
    */
   readonly complete: boolean;
 }
 
-/** A stream of bytes, or anything else that gives them in pieces. */
+/** Stream of bytes, or another iterable of them. */
 export type ByteSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 const most = 2 ** 30;
@@ -196,20 +196,20 @@ export const lineChunksSchema = is.schema({
 } satisfies is.FieldsOf<LineChunksOptions>);
 
 /**
- * Cuts what a stream, or any iterable of bytes, gives into pieces that together are the same bytes:
+ * Cuts the bytes of a stream, or of any iterable of bytes, into pieces:
  *
- * - as many whole lines as there is room for in `bytes`: `complete` is true;
+ * - as many whole lines as fit into `bytes`: `complete` is true;
  * - a line that is longer than `bytes`, alone, up to `maxBytes`: `complete` is true;
  * - a line that is longer than `maxBytes`, alone, in several pieces: `complete` is false but for its last one.
  *
- * Where the cuts are depends on the bytes, not on how the source divides them. The last line needs no delimiter. An empty
- * source gives no piece.
+ * The cuts depend on the bytes, not on how the source divides them. The last line needs no delimiter. An empty source gives
+ * no piece.
  *
- * The source is read no further than for the piece that is asked for. It is destroyed when the caller breaks off (though not
- * before it has asked for the first piece), and when it gives something other than bytes: then this rejects with
- * MILLRACE_E_INVALID_ARGUMENT. If the source fails, its error is passed on, and what was read for the next piece is dropped.
+ * The source is read no further than for the requested piece. It is destroyed when the caller breaks off (though not before
+ * requesting the first piece), and when it gives something other than bytes: then this rejects with
+ * MILLRACE_E_INVALID_ARGUMENT. If the source fails, its error is passed on, and bytes read for the next piece are dropped.
  *
- * Costs two copies of each byte, and a search for each piece: some 0.3 ms for 1 MiB.
+ * Costs two copies per byte, and a search per piece: some 0.3 ms for 1 MiB.
  *
  * Throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_INVALID_ARGUMENT.
  */
@@ -240,12 +240,12 @@ async function* pieces(
   maxBytes: number,
   delimiter: Buffer,
 ): AsyncGenerator<LineChunk, void, undefined> {
-  /** What has come and has not been cut. It belongs to nobody else: a source may use its buffers again. */
+  /** Bytes received and not cut yet. The buffer is private: a source may use its buffers again. */
   let gathered: Buffer = Buffer.allocUnsafeSlow(bytes);
   let length = 0;
   /**
-   * It begins with a line that does not fit into `bytes`, whose end has not come. It is filled in steps of `bytes`, so that
-   * what is left behind the end is less than that.
+   * True if it begins with a line that does not fit into `bytes`, whose end has not come. It is filled in steps of `bytes`,
+   * so that less than that is left behind the end.
    */
   let isLong = false;
 
@@ -285,7 +285,7 @@ async function* pieces(
   if (length > 0) yield take(length, true);
 }
 
-/** In doublings, so that a long line is copied twice at most. */
+/** Grows a buffer by doubling, so that a long line is copied twice at most. */
 function enlarged(from: Buffer, length: number, least: number, most: number): Buffer {
   const to = Buffer.allocUnsafeSlow(Math.min(most, Math.max(least, 2 * from.length)));
   from.copy(to, 0, 0, length);

@@ -36,9 +36,9 @@ export {
   logAllocations,
 } from './workers.js';
 
-/** Whether this thread is a worker of a pool. */
+/** True in a worker thread of a pool. */
 export const isWorkerThread: boolean = state.isWorkerThread;
-/** In a worker: the `workerData` of its pool. */
+/** `workerData` of the pool, in its workers. */
 export const workerData: unknown = state.workerData;
 
 export default Pool;

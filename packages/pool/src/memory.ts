@@ -1,4 +1,4 @@
-/** Whether there is memory for another worker, and whether it is so short that CPU tasks have to step back. */
+/** Decides whether there is memory for another worker, and whether it is so short that CPU tasks have to step back. */
 import type { ResourceLimits } from 'node:worker_threads';
 import { hierarchies, memoryInfo, readText } from '@millrace/base/limits/kernel';
 import { type SystemMemory, systemMemory } from '@millrace/base/limits/limits';
@@ -6,9 +6,9 @@ import { performance } from '@millrace/base/timers';
 
 const mebi = 2 ** 20;
 
-/** What a thread needs besides its heap and its stack, in bytes: its isolate, the modules of Node.js, its loop. */
+/** Bytes that a thread needs beside its heap and its stack: its isolate, the modules of Node.js, its loop. */
 const isolateBytes = 10 * mebi;
-/** What Node.js gives a worker by default, in MiB, at most: how much depends on the release and the machine. */
+/** Default limits of a worker in MiB, at most: they depend on the release and the machine. */
 const usual = { young: Number.parseInt(process.versions.node, 10) < 24 ? 48 : 192, stack: 4 };
 
 /**
@@ -33,20 +33,20 @@ const given = (size: number | undefined): number | undefined =>
 
 /** In bytes. */
 interface Room {
-  /** What the container, or the machine, allows. */
+  /** Limit of the container, or of the machine. */
   readonly limitBytes: number;
-  /** How much of that is used, by anybody; without file cache. */
+  /** Bytes of it in use, by all processes; without file cache. */
   readonly usedBytes: number;
-  /** What this process has in memory, its workers included. */
+  /** Resident bytes of this process, its workers included. */
   readonly rssBytes: number;
-  /** What it would have without them. */
+  /** Resident bytes that it would have without them. */
   readonly baseBytes: number;
 }
 
 /**
- * Whether another worker of `perWorkerBytes` can start beside those for which `reservedBytes` are reserved (0: there are
- * none). The first one always can. Counted are what is used now, what the process's workers may still grow to, and the new one:
- * what they use already is what the process has more than it would have without them.
+ * Reports whether another worker of `perWorkerBytes` can start beside those for which `reservedBytes` are reserved (0: there
+ * are none). The first one always can. Counted are what is used now, what the process's workers may still grow to, and the
+ * new one: what they use already is what the process has more than it would have without them.
  */
 export function hasRoom(room: Room, reservedBytes: number, perWorkerBytes: number): boolean {
   if (reservedBytes === 0) return true;
@@ -57,7 +57,7 @@ export function hasRoom(room: Room, reservedBytes: number, perWorkerBytes: numbe
 
 /** Used shares of memory, 0 to 1. */
 export interface ThrottleShares {
-  /** From this on CPU tasks step back. */
+  /** Share from which on CPU tasks step back. */
   readonly above: number;
   /** Below this they no longer do. */
   readonly below: number;
@@ -66,7 +66,7 @@ export interface ThrottleShares {
 /** The defaults of the options `throttleAbove` and `throttleBelow`. */
 export const usualShares: ThrottleShares = { above: 0.92, below: 0.85 };
 
-/** Whether memory is short, given whether it was: between the two shares it stays as it is. */
+/** Reports whether memory is short, given whether it was: between the two shares it stays as it is. */
 export const memoryIsShort = (
   was: boolean,
   usedShare: number,
@@ -125,7 +125,7 @@ export class MemoryWatch {
   readonly #clock: () => number;
   readonly #usage: NonNullable<MemoryWatchOptions['usage']>;
   readonly #shares: ThrottleShares;
-  /** What the process has beyond the heap of this thread. */
+  /** Bytes of the process beyond the heap of this thread. */
   readonly #besideHeap: number;
   #last: MemoryLook | null = null;
   #at = 0;
@@ -163,7 +163,7 @@ export class MemoryWatch {
     return this.#last;
   }
 
-  /** Whether another worker may start; the first always, and none while memory is short. As {@link hasRoom}. */
+  /** Reports whether another worker may start; the first always, and none while memory is short. As {@link hasRoom}. */
   admits(reservedBytes: number, perWorkerBytes: number): boolean {
     if (reservedBytes === 0) return true;
     const look = this.look();

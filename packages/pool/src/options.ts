@@ -1,4 +1,4 @@
-/** What users say to a pool: its options, where functions are, and what one call asks for; meaning, unit, default and range of each. */
+/** Options of a pool, places of functions, and options of one call; meaning, unit, default and range of each. */
 
 import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,79 +22,88 @@ import type { TaskExtras } from './task.js';
 import type { PoolWorker, ThreadOptions } from './thread.js';
 
 /**
- * Which worker gets a task; null for none of them: then another starts if there may be more, or the task waits. Workers have
- * `currentUsage`, which says how busy they are.
+ * Chooses the worker of a task; null for none of them: then another starts if there may be more, or the task waits.
+ * `currentUsage` of a worker is its number of tasks.
  */
 export type LoadBalancer = (task: PoolTask, workers: PoolWorker[]) => PoolWorker | null;
 
 /** Options of a pool: those of piscina, and more. */
 export interface PoolOptions {
-  /** File with the functions of tasks that name no other: an absolute path, one relative to the working directory, or a `file:` URL. Default: none. */
+  /**
+   * File with the functions of tasks that name no other file: an absolute path, one relative to the working directory, or a
+   * `file:` URL. Default: none.
+   */
   filename?: string | URL | null;
-  /** Its export that is called when a task names none. Default: 'default'. */
+  /** Export that is called when a task names none. Default: 'default'. */
   name?: string | null;
   /** Functions that `run()` finds by name, in files of their own. Default: none. */
   functions?: Readonly<Record<string, FunctionSource>>;
-  /** Workers that always run: 0 to 1024. Default: 1, or `maxThreads` if that is less. */
+  /** Workers that are always kept: 0 to 1024. Default: 1, or `maxThreads` if that is less. */
   minThreads?: number;
   /** Workers that may run: 1 to 1024. Default: the whole CPUs that this process may use by affinity, quota and its share in a cluster. */
   maxThreads?: number;
-  /** Time in ms that a worker beyond `minThreads` stays without a task: 0 to 2,147,483,647, or Infinity. Default: 10,000. */
+  /** Time in ms after which an idle worker beyond `minThreads` ends: 0 to 2,147,483,647, or Infinity. Default: 10,000. */
   idleTimeout?: number;
   /** Tasks that may wait: 0 to 100,000,000, Infinity, or 'auto' for the square of `maxThreads`. Default: 1,000,000. */
   maxQueue?: number | 'auto';
   /** Tasks that a worker may run at a time: 1 to 512, default 1. More is for tasks that wait for something. */
   concurrentTasksPerWorker?: number;
-  /** Tasks that are sent to a worker at once: 1 to 512, default 512. With 1 a worker is sent none ahead of those that it can run. */
+  /** Most tasks sent to a worker at once: 1 to 512, default 512. With 1 a worker gets no tasks ahead of those that it can run. */
   maxBatch?: number;
-  /** Priority of tasks that name none. Default: 'normal'. */
+  /** Priority of tasks without one. Default: 'normal'. */
   priority?: Priority;
   /** Time in ms for each higher priority, after which a waiting task gets one place in four before what came later: 1 to 2,147,483,647. Default: 1000. */
   aging?: number;
-  /** Time in ms that a task may run, from when it begins: 0 (without limit, the default) to 2,147,483,647. */
+  /** Longest time in ms that a task may run, from its beginning: 0 (without limit, the default) to 2,147,483,647. */
   timeout?: number;
-  /** How often a task is begun again when its worker ended while it ran: 0 (the default) to 1000. Only for tasks that may run twice. */
+  /** Reruns of a task whose worker ended: 0 (the default) to 1000. Only for tasks that may run twice. */
   retry?: number;
-  /** Time in ms that a task has to end once it is aborted, if its function has asked for its signal: 0 to 2,147,483,647. Default: 1000. */
+  /** Time in ms that an aborted task has to end, if its function has read its signal: 0 to 2,147,483,647. Default: 1000. */
   abortGrace?: number;
-  /** A worker is replaced after this many tasks: 1 to 2^53 - 1. Default: Infinity. */
+  /** Tasks after which a worker is replaced: 1 to 2^53 - 1. Default: Infinity. */
   maxTasksPerWorker?: number;
-  /** Age in ms from which a worker is replaced when it has ended a task: 1 to 2^53 - 1. Default: Infinity. */
+  /** Age in ms from which a worker is replaced after a task: 1 to 2^53 - 1. Default: Infinity. */
   maxWorkerAge?: number;
   /** Limits of each worker's memory, as `new Worker()` takes them. With them, no more workers start than the container has memory for. Default: those of V8. */
   resourceLimits?: ResourceLimits;
   /**
-   * Whether no more workers have tasks at a time than other programs leave cores idle, by the CPU time of the machine and of the container;
-   * one at least. Default: true if neither `minThreads` nor `maxThreads` is given.
+   * Limits the workers with tasks to the cores that other programs leave idle, by the CPU time of the machine and of the
+   * container; at least one. Default: true if neither `minThreads` nor `maxThreads` is given.
    */
   idleCores?: boolean;
-  /** Used share of the memory that the container allows, from which on tasks run one at a time: 0.01 to 1. Default: 0.92. */
+  /** Share of the container's memory in use, from which on tasks run one at a time: 0.01 to 1. Default: 0.92. */
   throttleAbove?: number;
-  /** Used share below which they no longer do: 0 to 1, less than `throttleAbove`. Default: 0.85, or 0.07 less than `throttleAbove` if that is lower. */
+  /**
+   * Share in use below which this ends: 0 to 1, less than `throttleAbove`. Default: 0.85, or 0.07 less than `throttleAbove`
+   * if that is lower.
+   */
   throttleBelow?: number;
   /** Arguments of the workers, as `new Worker()` takes them. Default: none. */
   argv?: unknown[];
-  /** Options of Node.js for them, as `new Worker()` takes them. Default: those of this process. */
+  /** Node.js options of the workers, as `new Worker()` takes them. Default: those of this process. */
   execArgv?: string[];
-  /** Their environment, as `new Worker()` takes it. Default: a copy of this process's. */
+  /** Environment of the workers, as `new Worker()` takes it. Default: a copy of this process's. */
   env?: WorkerOptions['env'];
-  /** What they find as `workerData`. Default: none. */
+  /** `workerData` of the workers. Default: none. */
   workerData?: unknown;
-  /** Whether descriptors that they leave open are closed with them. Default: true. */
+  /** Closes descriptors that a worker leaves open. Default: true. */
   trackUnmanagedFds?: boolean;
   /** Your own queue instead of priorities and shares. Tasks then leave one by one. Default: none. */
   taskQueue?: TaskQueue;
   /** Chooses the worker of each task. Tasks then leave one by one. Default: none. */
   loadBalancer?: LoadBalancer;
-  /** Strictly in the order of the calls, whatever the functions and priorities: tasks then leave one by one. Default: false. */
+  /**
+   * Runs tasks strictly in the order of the calls, whatever the functions and priorities: they then leave one by one.
+   * Default: false.
+   */
   stricterFIFO?: boolean;
   /** Added to the niceness of the workers, with the package `@napi-rs/nice`: 0 or more; on Windows below 0, too. Default: 0. */
   niceIncrement?: number;
-  /** Time in ms that `close()` waits for tasks that run: 0 to 2,147,483,647. Default: 30,000. */
+  /** Time in ms that `close()` waits for running tasks: 0 to 2,147,483,647. Default: 30,000. */
   closeTimeout?: number;
-  /** Whether times are kept for `histogram`. Default: true. */
+  /** Keeps times for `histogram`. Default: true. */
   recordTiming?: boolean;
-  /** Whether they are kept for each worker, for balancers. Default: false. */
+  /** Keeps times per worker, for balancers. Default: false. */
   workerHistogram?: boolean;
   /** Accepted, without effect: workers here wait for messages, so that their timers and streams go on. Default: none. */
   atomics?: 'sync' | 'async' | 'disabled';
@@ -192,7 +201,7 @@ export const poolSchema = is.schema({
 
 type Parsed = is.Parsed<typeof poolSchema.fields>;
 
-/** Only what the options have themselves: nothing from a prototype that somebody has tampered with. */
+/** Returns the options' own properties: nothing from a manipulated prototype. */
 export function own<T extends object>(options: T): T {
   return Object.assign(Object.create(null), options);
 }
@@ -258,7 +267,7 @@ function threadsOf({ minThreads, maxThreads }: Parsed): {
   return { min, max, followsShare: minThreads === undefined && maxThreads === undefined };
 }
 
-/** Without it, as far below as by default. */
+/** Default distance of the two shares. */
 const usualGap = usualShares.above - usualShares.below;
 
 function sharesOf({ throttleAbove: above, throttleBelow }: Parsed): ThrottleShares {
@@ -288,10 +297,10 @@ function workerOf({
 
 // ---- functions
 
-/** A file with functions, and the name of one of its exports; `default` if none is given. */
+/** File with functions, and the name of one of its exports; `default` if none is given. */
 export type FunctionSource = string | URL | { filename: string | URL; name?: string };
 
-/** Those of the option `functions`, by name; `what` begins the messages. */
+/** Returns the option `functions`, by name; `what` begins the messages. */
 function functionsOf(
   what: string,
   given: Readonly<Record<string, FunctionSource>>,
@@ -341,23 +350,32 @@ export function pathOf(file: unknown, what: string, option: string): string {
 
 /** Options of `Pool.run()`, for one task. */
 export interface RunOptions {
-  /** Parts of the task that are moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: none. */
+  /**
+   * Parts of the task that are moved to the worker instead of copied. Such a task is not sent again if its worker ends.
+   * Default: none.
+   */
   transferList?: readonly TransferItem[];
   /** File with the function; default: the pool's. */
   filename?: string | URL | null;
-  /** A registered function, or an export of the file; default: the pool's. */
+  /** Name of a registered function, or of an export of the file; default: the pool's. */
   name?: string | null;
-  /** Aborting it rejects the call: a waiting task does not start; a running one is asked to end, else its worker is ended. Default: none. */
+  /**
+   * Signal to abort the call, which then rejects: a waiting task does not start; a running one is asked to end, else its
+   * worker is ended. Default: none.
+   */
   signal?: AbortSource | null;
-  /** Default: the pool's, which is 'normal'. */
+  /** Priority. Default: the pool's, which is 'normal'. */
   priority?: Priority;
-  /** Time in ms that the task may run, from when it begins: 0 (without limit) to 2,147,483,647. Default: the pool's. */
+  /** Longest time in ms that the task may run, from its beginning: 0 (without limit) to 2,147,483,647. Default: the pool's. */
   timeout?: number;
-  /** How often it is begun again when its worker ended while it ran: 0 to 1000. Default: the pool's. */
+  /** Reruns of the task if its worker ended: 0 to 1000. Default: the pool's. */
   retry?: number;
-  /** What the function finds as `context.id`: for tasks of a queue. Default: none. */
+  /** `context.id` for the function: for tasks of a queue. Default: none. */
   id?: string;
-  /** What it finds as `context.delivery`, how often the task was given to a worker: 1 to 2^53 - 1. Default: 1 + how often it was begun before. */
+  /**
+   * `context.delivery` for the function, the deliveries to a worker so far: 1 to 2^53 - 1. Default: 1 plus the runs that were
+   * begun before.
+   */
   delivery?: number;
 }
 
@@ -375,7 +393,7 @@ function transfersOf(
   return [...(list ?? none), ...transferOf(task)];
 }
 
-/** What a call may say, and has not. */
+/** Options of a call that are not given. */
 const unsaid: Readonly<Record<string, unknown>> = {
   transferList: undefined,
   filename: undefined,
@@ -389,7 +407,7 @@ const unsaid: Readonly<Record<string, unknown>> = {
 };
 const callNames = Object.keys(unsaid);
 
-/** As the caller gave it; nothing comes from a prototype that somebody has tampered with. */
+/** Returns the options of a call as given; nothing comes from a manipulated prototype. */
 export function callOf(options: RunOptions): RunOptions {
   const said: Record<string, unknown> = { ...unsaid };
   for (const key of Object.keys(options)) {

@@ -41,16 +41,16 @@ import { Functions, type PoolFunction, Task, type TaskExtras } from './task.js';
 import { type PoolWorker, workerProgram } from './thread.js';
 import { type Allocation, type AllocationReason, logAllocations } from './workers.js';
 
-/** The version of this package. */
+/** Version of this package. */
 export const version: string = thisPackage.version;
 
-/** Events of a pool, and what their listeners get. */
+/** Events of a pool, and the arguments of their listeners. */
 export interface PoolEvents {
-  /** Something went wrong in a worker while it had no task, or a task ran for longer than `closeTimeout`. */
+  /** A worker failed while it had no task, or a task ran for longer than `closeTimeout`. */
   error: [error: Error];
   /** There is room for tasks again. */
   drain: [];
-  /** Every worker that there may be has all that it can run. */
+  /** All workers are full. */
   needsDrain: [];
   /** A worker's code has posted a message of its own. */
   message: [value: unknown];
@@ -62,7 +62,7 @@ export interface PoolEvents {
 
 /** Options of `Pool.close()`. */
 export interface CloseOptions {
-  /** Rejects the tasks that have not begun, too. Default: false. */
+  /** Also rejects the tasks that have not begun. Default: false. */
   force?: boolean;
 }
 
@@ -73,7 +73,7 @@ const Emitter = EventEmitterAsyncResource as unknown as new (options: {
   name: string;
 }) => EventEmitter<PoolEvents> & Omit<EventEmitterAsyncResource, keyof EventEmitter>;
 
-/** What settles the promise that was made last. A separate executor for each would cost each call another closure. */
+/** Settles the promise that was created last. A separate executor for each would cost each call another closure. */
 let resolveLast: (result: never) => void;
 let rejectLast: (error: unknown) => void;
 function capture(resolve: (result: never) => void, reject: (error: unknown) => void): void {
@@ -82,8 +82,8 @@ function capture(resolve: (result: never) => void, reject: (error: unknown) => v
 }
 
 /**
- * Worker threads that run CPU tasks: functions of files. Tasks that wait are sent to a worker together, and a worker that
- * has nothing to do takes over what another has not begun. Has the interface of piscina 5; see docs/reference/pool.md for what differs.
+ * Worker threads that run CPU tasks: functions of files. Waiting tasks are sent to a worker together, and an idle worker
+ * takes over tasks that another has not begun. Has the interface of piscina 5; see docs/reference/pool.md for what differs.
  *
  *     const pool = new Pool({ filename: new URL('./tasks.js', import.meta.url) });
  *     const digits = await pool.run(10_000, { name: 'fibonacci' });
@@ -103,7 +103,10 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   #state: 'open' | 'closing' | 'closed' = 'open';
   #closing: Promise<void> | null = null;
 
-  /** Throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_BUNDLED in a bundle that finds no installed package, or what `new Worker()` throws, for instance for `workerData` that cannot be cloned. */
+  /**
+   * Throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_BUNDLED in a bundle that finds no installed package, or the error of `new
+   * Worker()`, for instance for `workerData` that cannot be cloned.
+   */
   constructor(options: PoolOptions = {}) {
     workerProgram();
     const settings = settingsOf(options);
@@ -134,11 +137,11 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /**
    * Runs a function on a worker: `fn(task, context)`. The task is cloned when it is sent, which is at once if a worker is
-   * free, else later: do not change it meanwhile. Resolves to what the function returns. Rejects with what it throws, and with
+   * free, else later: do not change it meanwhile. Resolves to the function's result. Rejects with its error, and with
    *
    * - MILLRACE_E_OVERLOADED when `maxQueue` tasks wait,
    * - MILLRACE_E_ABORTED (an AbortError whose `cause` is the signal's reason), MILLRACE_E_TIMEOUT,
-   * - MILLRACE_E_WORKER when its worker ended while it ran, and it may not be begun again (`retry`),
+   * - MILLRACE_E_WORKER when its worker ended while it ran, and it may not be rerun (`retry`),
    * - MILLRACE_E_TASK_FILE when there is no such file or function, MILLRACE_E_BAD_RESULT for a result that cannot be cloned,
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_ARGUMENT for options that are wrong.
    */
@@ -197,12 +200,18 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     });
   }
 
-  /** Mean time in ms that tasks of a function ran of late, by its name; null until it is known. Without a name: that of the usual function. */
+  /**
+   * Returns the recent mean run time in ms of a function's tasks, by its name; null until it is known. Without a name, of the
+   * default function.
+   */
   meanMs(name: string | null = null): number | null {
     return this.#functionOf({ name })?.meanMs ?? null;
   }
 
-  /** Makes an export of a file a function that `run()` finds by name, in place of an earlier one of that name. Nothing is loaded yet. */
+  /**
+   * Registers an export of a file as a function that `run()` finds by name, in place of an earlier one of that name. Loads
+   * nothing yet.
+   */
   register(name: string, filename: string | URL, exportName = 'default'): this {
     if (typeof name !== 'string' || name === '') throw badArgument('name', 'a string', name);
     if (typeof exportName !== 'string') throw badArgument('exportName', 'a string', exportName);
@@ -212,14 +221,17 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this;
   }
 
-  /** Starts workers until there are `count`, at most `maxThreads`, which is the default, as far as there is memory for them and cores are idle; resolves when they are ready. A file that cannot be loaded is reported by the calls that need it. */
+  /**
+   * Starts workers until there are `count`, at most `maxThreads`, which is the default, as far as memory and idle cores
+   * allow; resolves when they are ready. A file that cannot be loaded is reported by the calls that need it.
+   */
   prewarm(count: number = this.maxThreads): Promise<void> {
     parseValue('Pool.prewarm()', 'count', count, countField);
     if (this.#state !== 'open') return Promise.reject(closed('queue is being terminated'));
     return this.#scheduler.workers.prewarm(Math.min(count, this.maxThreads));
   }
 
-  /** Replaces each worker by a new one, one after the other: for code that has changed, or memory that is not given back. No task is lost. */
+  /** Replaces each worker by a new one, one after the other: to load changed code, or to free memory. No task is lost. */
   async recycle(): Promise<void> {
     if (this.#state !== 'open') throw closed('queue is being terminated');
     const { workers } = this.#scheduler;
@@ -227,7 +239,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   }
 
   /**
-   * Refuses calls from now on, waits for those that were made, and ends the workers. After `closeTimeout` it emits 'error'
+   * Refuses calls from now on, waits for earlier ones, and ends the workers. After `closeTimeout` it emits 'error'
    * (MILLRACE_E_TIMEOUT) and ends them all the same. With `force` tasks that have not begun are rejected. 'close' follows.
    */
   close(options: CloseOptions = {}): Promise<void> {
@@ -241,7 +253,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this.#closing;
   }
 
-  /** Ends all workers at once. Each call that has not been answered rejects with MILLRACE_E_CLOSED. Resolves when they have ended. */
+  /** Ends all workers at once. Pending calls reject with MILLRACE_E_CLOSED. Resolves when they have ended. */
   async destroy(): Promise<void> {
     this.#state = 'closed';
     this.#ignoreShare?.();
@@ -257,7 +269,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this.close();
   }
 
-  /** What it has done, and what it has to do; plain data. Some µs. */
+  /** Returns counters, and the tasks and workers of the pool; plain data. Some µs. */
   stats(): PoolStats {
     return this.#scheduler.stats();
   }
@@ -270,7 +282,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this.#scheduler.workers.maxThreads;
   }
 
-  /** The options in use; a copy. */
+  /** Options in use; a copy. */
   get options(): Readonly<Record<string, unknown>> {
     const { worker, concurrency, histogram, clockOffsetMs, preload, followsShare, ...rest } =
       this.#settings;
@@ -279,24 +291,24 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return own({ ...rest, ...worker, ...renamed, minThreads, maxThreads });
   }
 
-  /** Its workers, those that start among them. */
+  /** Worker threads, including those that start. */
   get threads(): Worker[] {
     return this.#scheduler.workers.threads.map(({ worker }) => worker);
   }
 
-  /** Workers that have started, or are the first ones, and have no task. */
+  /** Workers without a task that have started or are the first ones. */
   get idleThreads(): number {
     return this.#scheduler.workers.threads.filter(
       (each) => each.announced && each.currentUsage === 0,
     ).length;
   }
 
-  /** Tasks that wait for their turn. */
+  /** Waiting tasks. */
   get queueSize(): number {
     return this.#scheduler.queueSize;
   }
 
-  /** Calls that have been answered, with a result or an error. */
+  /** Settled calls, with a result or an error. */
   get completed(): number {
     return this.#scheduler.completed;
   }
@@ -305,7 +317,10 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this.#histogram;
   }
 
-  /** Share of the time of `maxThreads` workers, since the pool was made, in which tasks ran: 0 to 1. 0 with `recordTiming: false`. */
+  /**
+   * Share of the time of `maxThreads` workers in which tasks ran, since the pool was created: 0 to 1. 0 with `recordTiming:
+   * false`.
+   */
   get utilization(): number {
     const { runTimes } = this.#scheduler;
     if (runTimes === null || runTimes.count === 0) return 0;
@@ -317,7 +332,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return performance.now() - this.#startedMs;
   }
 
-  /** Every worker that there may be has all that it can run: wait for 'drain' with further tasks. */
+  /** True if all workers are full: wait for 'drain' before further tasks. */
   get needsDrain(): boolean {
     return this.#scheduler.needsDrain;
   }
@@ -353,7 +368,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     this.#emit('close', []);
   }
 
-  /** If a listener throws, that is the application's error, and no reason to stop in the middle of something. */
+  /** Emits an event. If a listener throws, that is the application's error, and no reason to stop in the middle of something. */
   #emit(event: string, args: unknown[]): void {
     try {
       (this as EventEmitter).emit(event, ...args);
@@ -381,9 +396,9 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   // What the module exports, for `require('@millrace/pool')`, which is this class.
 
-  /** Whether this thread is a worker of a pool. */
+  /** True in a worker thread of a pool. */
   static readonly isWorkerThread: boolean = state.isWorkerThread;
-  /** In a worker: the `workerData` of its pool. */
+  /** `workerData` of the pool, in its workers. */
   static readonly workerData: unknown = state.workerData;
   static readonly version: string = version;
   static readonly Pool: typeof Pool = Pool;

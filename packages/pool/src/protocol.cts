@@ -1,5 +1,5 @@
 /**
- * What the main thread and a worker share, and what they say to each other.
+ * Memory that the main thread and a worker share, and their messages.
  *
  * The board is memory of both: for each task that was sent, who has it and when it ran. A task is sent ahead of its turn, so both
  * may want it: the worker to run it, the main thread to take it back (aborted, or another worker is free). Whoever changes its
@@ -19,9 +19,9 @@ export const WAITING = 0;
 export const RUNNING = 1;
 /** The worker runs it, and its function has asked for its signal: it may be asked to stop. */
 export const LISTENING = 2;
-/** It was asked to stop. */
+/** State: it was asked to stop. */
 export const STOPPING = 3;
-/** It has ended; its result may not have left the worker yet. */
+/** State: it has ended; its result may not have left the worker yet. */
 export const ENDED = 4;
 /** The main thread has taken it back. */
 export const REVOKED = 5;
@@ -34,9 +34,9 @@ export const placeMask = places - 1;
 
 export interface Board {
   readonly words: Int32Array;
-  /** When it was begun, in ms by the clock of the main thread. */
+  /** Time of its beginning, in ms by the clock of the main thread. */
   readonly startedMs: Float64Array;
-  /** How long it ran, in ms. */
+  /** Run time in ms. */
   readonly tookMs: Float64Array;
 }
 
@@ -53,7 +53,7 @@ export function boardOf(memory: SharedArrayBuffer): Board {
   };
 }
 
-/** How far this thread's `performance.now()` is behind the system's clock, in ms: it starts at 0 with the thread. */
+/** Returns how far this thread's `performance.now()` is behind the system's clock, in ms: it starts at 0 with the thread. */
 export const clockOffsetMs = (): number => Number(hrtime()) / 1e6 - performance.now();
 
 // ------------------------------------------------------------------------------------------------ messages
@@ -67,11 +67,11 @@ export interface Start {
   /** The file and the export that are loaded before the worker says that it is ready; null for none. */
   readonly preload: readonly [filename: string, name: string] | null;
   readonly niceIncrement: number;
-  /** How far the main thread's clock is behind the system's, in ms: workers report times by the main thread's clock. */
+  /** Lag in ms of the main thread's clock behind the system's: workers report times by the main thread's clock. */
   readonly clockOffsetMs: number;
 }
 
-/** How a worker is told of a function that it has not run yet. */
+/** Definition of a function that a worker has not run yet. */
 export type Definition = readonly [filename: string, name: string];
 
 /** A worker that has been told this many forgets them all at the next one; the main thread then forgets that it told them. */
@@ -85,20 +85,20 @@ export type Batch = readonly [
   first: number,
   functionId: number,
   tasks: readonly unknown[],
-  /** How often each was begun before, and what else its context says; null if there is nothing to say. */
+  /** Earlier runs of each, and the rest of its context; null if there are none. */
   origins: readonly (number | Origin)[] | null,
-  /** Some may be ended by ending the worker: what is finished has to leave before one of them begins. */
+  /** True if some may be ended by ending the worker: finished results have to leave before one of them begins. */
   guarded: boolean,
   /** Null if the worker has been told already. */
   definition: Definition | null,
-  /** How often results leave at the least, in ms. */
+  /** Longest time between two sends of results, in ms. */
   replyMs: number,
 ];
 
 /** Tells the function of a task that is LISTENING to stop. */
 export type Stop = number;
 
-/** Why a task failed: its function threw; its function cannot be had; its result cannot be cloned. */
+/** Reasons why a task failed: its function threw; its function cannot be had; its result cannot be cloned. */
 export const THREW = 0;
 export const NO_FUNCTION = 1;
 export const NOT_CLONABLE = 2;
@@ -121,14 +121,15 @@ export type Reply = readonly [
 /** A worker has started. Any other text: why it cannot read what it was sent. */
 export const READY = 'ready';
 
-/** In place of a name: asks whether the file can be loaded and has a function at all. */
+/** Name that asks whether the file can be loaded and has a function at all. */
 export const anyFunction = '*';
 
 // ------------------------------------------------------------------------------------------------ this thread
 
 /**
- * Whether this thread is a worker of a pool, and the `workerData` of that pool. Set by a worker before anything of the user's is
- * loaded. It belongs to the thread, not to the module: compilers that hook `require()` load a copy of the module of their own.
+ * State of this thread: whether it is a worker of a pool, and the `workerData` of that pool. Set by a worker before anything
+ * of the user's is loaded. It belongs to the thread, not to the module: compilers that hook `require()` load a copy of the
+ * module of their own.
  */
 interface State {
   isWorkerThread: boolean;

@@ -14,7 +14,7 @@ import { queueOptionsSymbol } from '@millrace/base/movable';
 import type { PriorityClass } from '@millrace/base/priority';
 import type { FunctionQueue, Task } from './task.js';
 
-/** How long a task is assumed to take until its function has been measured, in ms. */
+/** Assumed run time of a task until its function has been measured, in ms. */
 const unknownMs = 1;
 
 /** Tasks that wait for a worker. */
@@ -159,25 +159,25 @@ function oldestOf(queues: readonly FunctionQueue[]): FunctionQueue {
   return oldest;
 }
 
-/** A task as the queue or the balancer of a user sees it. */
+/** Task, as the user's own queue or balancer sees it. */
 export interface PoolTask {
   readonly taskId: number;
   readonly filename: string;
   readonly name: string;
-  /** When `run()` was called, by `performance.now()`. */
+  /** Time of the call of `run()`, by `performance.now()`. */
   readonly created: number;
   readonly isAbortable: boolean;
-  /** The `[queueOptionsSymbol]` of the task's argument. */
+  /** `[queueOptionsSymbol]` of the task's argument. */
   readonly [queueOptionsSymbol]: object | null;
 }
 
-/** A user's queue. `remove` is called for tasks that are in it, `shift` when it is not empty. */
+/** Queue of the user. `remove` is called for tasks in it, `shift` when it is not empty. */
 export interface TaskQueue {
   readonly size: number;
   shift(): PoolTask | null;
   push(task: PoolTask): void;
   remove(task: PoolTask): void;
-  /** For tasks that were taken and could not be run; without it they are pushed. */
+  /** Puts back tasks that were taken and could not be run; without it they are pushed. */
   unshift?(task: PoolTask): void;
 }
 
@@ -187,7 +187,7 @@ export function isTaskQueue(value: unknown): value is TaskQueue {
   return [queue.shift, queue.push, queue.remove].every((each) => typeof each === 'function');
 }
 
-/** First in, first out, on an array. */
+/** First-in, first-out queue on an array. */
 export class ArrayTaskQueue implements TaskQueue {
   readonly tasks: PoolTask[] = [];
 
@@ -231,8 +231,8 @@ function newRing(): Place {
 }
 
 /**
- * First in, first out; each operation takes the same time however many wait. Removing what is not in it does nothing, nor does
- * adding what already is.
+ * First-in, first-out queue; each operation is O(1). Removing a task that is not in it does nothing, nor does adding one that
+ * is.
  */
 export class FixedQueue implements TaskQueue {
   readonly #end = newRing();

@@ -45,12 +45,12 @@ import { destroyed, type SchedulerEvents, type TaskOwner, Workers } from './work
 const inHand = -1;
 /** Calls that share a look at the clock, within a turn. */
 const nowUses = 64;
-/** How long workers get further tasks within one turn of the loop, in ms. */
+/** Time in ms for which workers get further tasks within one turn of the loop. */
 const turnMs = 5;
-/** How often a task is sent again that may be why a worker ended before beginning it. */
+/** Most sends of a task that may be the reason why a worker ended before beginning it. */
 const maxReturns = 3;
 
-/** What became of the tasks so far. */
+/** Counts of the tasks so far. */
 class TaskCounts {
   completed = 0;
   failed = 0;
@@ -80,7 +80,7 @@ export class Scheduler implements TaskOwner {
   #gathering = false;
   #dispatching = false;
   #draining = false;
-  /** When the first results of this turn of the loop came, 0 if none have; and when the last results came. */
+  /** Times of the first results in this turn of the loop, 0 if there are none, and of the last results. */
   #turnStartMs = 0;
   #lastReplyMs = 0;
   #nowMs = 0;
@@ -159,7 +159,7 @@ export class Scheduler implements TaskOwner {
     return this.#threadWithRoom(false) !== null || this.workers.wants(1, null);
   }
 
-  /** Whether a task that comes now would begin at once: then it is not kept for the end of the microtasks. */
+  /** Reports whether a task that comes now would begin at once: then it is not kept for the end of the microtasks. */
   #mayBegin(task: Task): boolean {
     if (this.#threadWithRoom(this.#isAlone(task)) !== null) return true;
     return this.workers.wants(this.queue.size, task.fn.meanMs);
@@ -246,7 +246,10 @@ export class Scheduler implements TaskOwner {
     }
   }
 
-  /** While memory is short a task begins when no other runs. Cores that are short limit the workers that have tasks: `workers.isFull`. */
+  /**
+   * Reports whether tasks step back: while memory is short a task begins when no other runs. Cores that are short limit the
+   * workers that have tasks: `workers.isFull`.
+   */
   #stepsBack(): boolean {
     const isBeside = this.#running > 0;
     this.workers.look(isBeside);
@@ -260,7 +263,7 @@ export class Scheduler implements TaskOwner {
     return tasks;
   }
 
-  /** They wait again, in front; not those that somebody gave up meanwhile. */
+  /** Puts tasks back in front of the queue, except those aborted meanwhile. */
   #putBack(tasks: readonly Task[]): void {
     for (const task of tasks) task.number = 0;
     this.queue.putBack(tasks);
@@ -299,7 +302,7 @@ export class Scheduler implements TaskOwner {
 
   // ------------------------------------------------------------------------------------------------ placement
 
-  /** Whether no other task may run beside it. */
+  /** Reports whether no other task may run beside it. */
   #isAlone(task: Task): boolean {
     return this.#settings.concurrency > 1 && task.guarded;
   }
@@ -332,7 +335,10 @@ export class Scheduler implements TaskOwner {
     return null;
   }
 
-  /** How many tasks of a function a worker gets, given the task whose turn it is and how many wait in its queue. */
+  /**
+   * Returns the number of a function's tasks that a worker gets, given the task whose turn it is and how many wait in its
+   * queue.
+   */
   #batchFor(thread: Thread, { fn, returns }: Task, waiting: number): number {
     const { concurrency, maxBatch } = this.#settings;
     if (returns > 0) return 1;
@@ -351,7 +357,7 @@ export class Scheduler implements TaskOwner {
 
   // ------------------------------------------------------------------------------------------------ stealing
 
-  /** Nothing waits: a worker that has nothing gets half of what another one has not begun. */
+  /** Steals when no task waits: an idle worker gets half of the tasks that another one has not begun. */
   #steal(nowMs: number): void {
     const { threads } = this.workers;
     for (const thief of threads) {
@@ -460,7 +466,10 @@ export class Scheduler implements TaskOwner {
     });
   }
 
-  /** What counts is the time in which results came: a program that computes after the first of them gets its next call begun. */
+  /**
+   * True when the turn's time is over. The time in which results came counts: a program that computes after the first of them
+   * gets its next call begun.
+   */
   get #isTurnOver(): boolean {
     return this.#turnStartMs !== 0 && this.#lastReplyMs - this.#turnStartMs > turnMs;
   }
@@ -489,7 +498,7 @@ export class Scheduler implements TaskOwner {
     this.#end(task, () => new AbortError(reasonOf(signal)));
   }
 
-  /** It has run for longer than its caller allowed. */
+  /** Handles a task that has run for longer than its caller allowed. */
   timedOut(task: Task, timeoutMs: number): void {
     this.#counts.timedOut++;
     this.#end(task, () => timedOut(timeoutMs, task.name));
@@ -597,7 +606,7 @@ export class Scheduler implements TaskOwner {
     nextMicrotask(() => this.#events.emit(isFull ? 'needsDrain' : 'drain'));
   }
 
-  /** Nobody waits for what the workers have, but somebody waits for its end: until then the process is kept alive. */
+  /** Keeps the process alive while a caller waits for the end of tasks for whose results no caller waits. */
   #keepAlive(): void {
     for (const thread of this.workers.threads) if (thread.inFlight > 0) thread.worker.ref();
   }

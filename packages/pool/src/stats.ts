@@ -3,11 +3,11 @@ import type { Durations, DurationsSummary } from '@millrace/base/durations';
 
 export type { DurationsSummary };
 
-/** Times of the tasks, as piscina reports them. */
+/** Times of the tasks, in piscina's form. */
 export interface PoolHistogram {
-  /** Times that tasks ran in ms; undefined with `recordTiming: false`. */
+  /** Run times of tasks in ms; undefined with `recordTiming: false`. */
   readonly runTime: DurationsSummary | undefined;
-  /** Times that tasks waited, from the call to when they began, in ms. */
+  /** Wait times of tasks in ms, from the call to the beginning. */
   readonly waitTime: DurationsSummary | undefined;
   resetRunTime(): void;
   resetWaitTime(): void;
@@ -29,9 +29,9 @@ export function histogramOf(
   };
 }
 
-/** Times in ms; 0 while there are none. */
+/** Times in ms; 0 without any. */
 export interface PoolTimes {
-  /** Tasks that were timed. */
+  /** Tasks timed. */
   readonly count: number;
   readonly mean: number;
   readonly p50: number;
@@ -39,9 +39,9 @@ export interface PoolTimes {
   readonly max: number;
 }
 
-/** What `Pool.stats()` returns: a snapshot. */
+/** Snapshot that `Pool.stats()` returns. */
 export interface PoolStats {
-  /** Tasks that wait, here or in a worker for their turn. Those in workers are counted as `ahead` and in `total` alone. */
+  /** Waiting tasks, here or in a worker. Those in workers are counted only as `ahead` and in `total`. */
   readonly queued: {
     readonly high: number;
     readonly normal: number;
@@ -49,14 +49,14 @@ export interface PoolStats {
     readonly ahead: number;
     readonly total: number;
   };
-  /** How many tasks may wait. */
+  /** Limit on the waiting tasks. */
   readonly maxQueue: number;
-  /** Tasks that run. */
+  /** Running tasks. */
   readonly running: number;
-  /** Calls that have been answered; those of them that were rejected. */
+  /** Settled calls; those among them that were rejected. */
   readonly completed: number;
   readonly failed: number;
-  /** Calls for which there was no room. */
+  /** Calls refused because the queue was full. */
   readonly refused: number;
   readonly workers: {
     readonly total: number;
@@ -66,24 +66,27 @@ export interface PoolStats {
   };
   readonly minThreads: number;
   readonly maxThreads: number;
-  /** Batches that were sent, and the tasks in one on average. */
+  /** Batches sent, and the mean number of tasks in one. */
   readonly batches: number;
   readonly meanBatch: number;
-  /** Tasks that another worker took over before they began; that were put back as their worker ended; that began again. */
+  /** Tasks that another worker took over before they began; tasks put back because their worker ended; tasks that were rerun. */
   readonly stolen: number;
   readonly requeued: number;
   readonly retried: number;
   readonly timedOut: number;
-  /** Workers that ended without being told to. */
+  /** Workers that ended unexpectedly. */
   readonly crashed: number;
-  /** Memory is short: one task at a time. */
+  /** True while memory is short: one task runs at a time. */
   readonly throttled: boolean;
-  /** Workers that may have tasks at a time, as other programs use the cores; null while these leave enough, and without `idleCores`. */
+  /**
+   * Limit on the workers with tasks because other programs use the cores; null while enough are idle, and without
+   * `idleCores`.
+   */
   readonly coreLimit: number | null;
   readonly waitMs: PoolTimes;
   readonly runMs: PoolTimes;
   readonly memory: {
-    /** What the workers may grow to, as far as `resourceLimits` says it, and what there is for this process. */
+    /** Memory that the workers may use by `resourceLimits`, and the memory of this process. */
     readonly reservedBytes: number;
     readonly limitBytes: number;
   };

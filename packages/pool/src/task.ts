@@ -15,9 +15,9 @@ export interface TaskExtras {
   readonly transferList: readonly TransferItem[];
   readonly signal: AbortSource | null;
   readonly timeoutMs: number;
-  /** How often it may still be begun again. */
+  /** Reruns left. */
   retriesLeft: number;
-  /** Its id and its number of deliveries, as the caller says. */
+  /** Id and number of deliveries, from the caller. */
   readonly id: string | null;
   readonly delivery: number | null;
   /** Takes the listener off the signal. */
@@ -45,7 +45,7 @@ let lastId = 0;
 export class Task {
   readonly fn: PoolFunction;
   readonly priority: PriorityClass;
-  /** When `run()` was called, in ms by this thread's clock. */
+  /** Time of the call of `run()`, in ms by this thread's clock. */
   readonly created: number;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
@@ -53,12 +53,12 @@ export class Task {
   readonly taskId = lastId++;
   /** The argument. */
   task: unknown;
-  /** How often a worker ended that was about to begin it; how often one ended that had begun it. */
+  /** Number of workers that ended about to begin it, and of those that had begun it. */
   returns = 0;
   attempts = 0;
   /** The worker it was sent to; null while it waits. */
   thread: TaskThread | null = null;
-  /** While it waits, its place in its queue; then its number at the worker; -1 between the two. */
+  /** Place in its queue while it waits; then its number at the worker; -1 between the two. */
   number = 0;
   settled = false;
 
@@ -92,7 +92,7 @@ export class Task {
     return this.extras !== null && this.extras.signal !== null;
   }
 
-  /** Its worker may have to be ended while it runs: it does not run beside others. */
+  /** True if its worker may have to be ended while it runs: it does not run beside others. */
   get guarded(): boolean {
     return this.extras !== null && (this.extras.signal !== null || this.extras.timeoutMs > 0);
   }
@@ -102,7 +102,7 @@ export class Task {
     return this.extras !== null && this.extras.transferList.length > 0;
   }
 
-  /** How often it was begun before, and what the caller says of it, for its context. */
+  /** Earlier runs, and id and delivery from the caller, for its context. */
   get origin(): number | Origin {
     const { attempts, extras } = this;
     if (extras === null || (extras.id === null && extras.delivery === null)) return attempts;
@@ -123,7 +123,7 @@ export class PoolFunction {
   readonly id: number;
   readonly filename: string;
   readonly name: string;
-  /** Its waiting tasks, by priority. */
+  /** Waiting tasks, by priority. */
   readonly queues: readonly [FunctionQueue, FunctionQueue, FunctionQueue];
   /** Mean time of a task in ms; null until one has ended. */
   meanMs: number | null = null;
@@ -173,10 +173,10 @@ interface BatchSignals {
 }
 
 /**
- * How many tasks go to a worker at once. What waits is divided among the workers twice over, so that none has all of it while
- * another has nothing. A batch is about 1 ms of work for either thread: more would keep a task with a higher priority waiting,
- * less costs a message more. Where the last of those that wait will wait for long anyway, it is up to 4 ms. Until the first
- * task has been measured they go one by one.
+ * Returns the number of tasks to send to a worker at once. The queue is divided among the workers twice over, so that none
+ * has all of it while another has nothing. A batch is about 1 ms of work for either thread: more would keep a task with a
+ * higher priority waiting, less costs a message more. Where the last of those that wait will wait for long anyway, it is up
+ * to 4 ms. Until the first task has been measured they go one by one.
  */
 export function batchSize({ waiting, workers, meanMs, sendMs, maxBatch }: BatchSignals): number {
   if (meanMs === null) return 1;
@@ -186,14 +186,17 @@ export function batchSize({ waiting, workers, meanMs, sendMs, maxBatch }: BatchS
   return Math.max(1, Math.min(share, byTime, maxBatch));
 }
 
-/** How often the results of a batch leave at the least, in ms: seldom when their callers have many more tasks that wait. */
+/**
+ * Returns the longest time in ms between two sends of a batch's results: long when their callers have many more waiting
+ * tasks.
+ */
 export const replyMs = (size: number, waiting: number, workers: number): number =>
   waiting > 2 * workers * size ? 2 : 0.5;
 
 /** Longer tasks gain nothing from a second batch that is there when the first ends, in ms. */
 const shortMs = 2;
 
-/** Whether a second batch may be sent to a worker that has one. */
+/** Reports whether a second batch may be sent to a worker that has one. */
 export const isShort = (meanMs: number | null): boolean => meanMs !== null && meanMs < shortMs;
 
 /** Functions that are remembered beside the pinned ones; beyond it those without tasks are forgotten. */
@@ -201,9 +204,9 @@ const maxFunctions = 1000;
 
 /** The functions that a pool knows. */
 export class Functions {
-  /** By file, and then by name: a key of both would have to be made for each call. */
+  /** Functions by file, and then by name: a key of both would have to be made for each call. */
   readonly #byFile = new Map<string, Map<string, PoolFunction>>();
-  /** Those that are not pinned. */
+  /** Functions that are not pinned. */
   #count = 0;
   #nextId = 0;
 
@@ -330,7 +333,7 @@ const staysBack = ({ returns, extras, moves, guarded }: Task, beside: boolean): 
 
 // ---- errors
 
-/** What a worker says of a task that failed. */
+/** Returns the error for a worker's report of a failed task. */
 export function failureOf(
   { filename, name }: { readonly filename: string; readonly name: string },
   [, kind, error, properties]: Failure,

@@ -46,18 +46,18 @@ import { isShort, type PoolFunction, type Task, type TaskThread } from './task.j
 
 /** Tasks behind one that has run this long, in ms, are given to a worker that has none; so are those that take longer than this together. */
 const stuckMs = 0.5;
-/** When a task takes this many times as long as usual, what stands behind it is given to whichever worker is free next. */
+/** Multiple of the usual time after which the tasks behind a long one go to the next free worker. */
 const unusual = 4;
 
 /** Program of a worker. Throws MILLRACE_E_BUNDLED. */
 export const workerProgram = (): string =>
   packageFile(thisPackage, 'dist/worker/main.cjs', 'a pool');
 
-/** A worker as a user's balancer sees it. */
+/** Worker, as the user's own balancer sees it. */
 export interface PoolWorker {
   /** Thread id. */
   readonly id: number;
-  /** Tasks that it has; Infinity while it runs one that can be aborted, beside which no other runs. */
+  /** Tasks of the worker; Infinity while it runs one that can be aborted, beside which no other runs. */
   readonly currentUsage: number;
   readonly isRunningAbortableTask: boolean;
   /** Times of its tasks, with option `workerHistogram`. */
@@ -66,17 +66,17 @@ export interface PoolWorker {
   readonly destroyed: boolean;
 }
 
-/** What a thread tells its owner. */
+/** Events of a thread for its owner. */
 export interface ThreadEvents {
   ready(thread: Thread): void;
   reply(thread: Thread, reply: Reply): void;
-  /** What its code posted by itself. */
+  /** Called with a message that its code posted by itself. */
   message(value: unknown): void;
   /** One of the sides cannot read what the other has sent. */
   broken(thread: Thread, what: 'tasks' | 'results'): void;
   /** A task has run for longer than it may. */
   timedOut(task: Task, timeoutMs: number): void;
-  /** Only its end stops what it runs. */
+  /** Called when only its end stops its task. */
   condemned(thread: Thread): void;
   exit(thread: Thread, code: number): void;
 }
@@ -98,7 +98,7 @@ export class Thread implements PoolWorker, TaskThread {
   readonly #events: ThreadEvents;
   readonly #concurrency: number;
   readonly #graceMs: number;
-  /** By place: what was sent and not answered. Also null for what was taken back or given up. */
+  /** Tasks by place that were sent and not answered. Null also for tasks taken back or given up. */
   readonly tasks: (Task | null)[] = new Array(places).fill(null);
   readonly #known = new Set<number>();
   readonly durations: Durations | null;
@@ -107,47 +107,47 @@ export class Thread implements PoolWorker, TaskThread {
   #oldest = 0;
   /** Tasks that were sent and not answered, those that nobody waits for included. */
   inFlight = 0;
-  /** Those of them that were not taken back: what it still has to run. */
+  /** Tasks among them that were not taken back: it still has to run these. */
   live = 0;
   /** Tasks that it has answered. */
   done = 0;
-  /** By place: the number that is there and not answered, or -1. */
+  /** Unanswered number by place, or -1. */
   readonly #numbers = new Float64Array(places).fill(-1);
   /** A task that runs while a thousand others end keeps its place, and those after it go round it. */
   #leftBehind = false;
   /** The last number of each batch that is not answered, in order. */
   readonly #batchEnds: number[] = [];
-  /** No task that it has is a long one. */
+  /** True if none of its tasks is a long one. */
   #onlyShort = true;
-  /** It has a task that runs alone. */
+  /** True if it has a task that runs alone. */
   #exclusive = false;
   /** Numbers of those that were asked to stop, and have not been answered. */
   readonly #stopping = new Set<number>();
   #held = false;
   /** Tasks were taken back from it, and it has not answered since. */
   isStuck = false;
-  /** For the first of its tasks that may run for too long. */
+  /** Timer for the first of its tasks that may run for too long. */
   #deadline: NodeJS.Timeout | null = null;
-  /** For the tasks that were asked to stop. */
+  /** Timers for the tasks that were asked to stop. */
   readonly #graces = new Set<NodeJS.Timeout>();
   isReady = false;
-  /** When it was started, in ms. */
+  /** Time of its start, in ms. */
   readonly startedMs: number;
   terminating = false;
-  /** Its thread has ended; what it sent before that may not have been read. Then `destroyed`: it has been. */
+  /** True once its thread has ended; its last messages may be unread. Then `destroyed`: they have been read. */
   hasExited = false;
   destroyed = false;
   /** The first thing that went wrong in it. */
   failure: Error | null = null;
   // Kept by `workers.ts`.
-  /** When it became idle, in ms. */
+  /** Time since which it is idle, in ms. */
   idleSinceMs: number;
   /** Gets no more tasks. */
   retiring = false;
   /** The pool's listeners know of it. */
   announced = false;
   whenReady: (() => void) | null = null;
-  /** For those that wait for it to be ready, or to be replaced. */
+  /** Promise of its being ready, or replaced. */
   readiness: Promise<void> | null = null;
   replaced: Promise<void> | null = null;
 
@@ -206,18 +206,18 @@ export class Thread implements PoolWorker, TaskThread {
     return this.durations === null ? null : this.durations.summary();
   }
 
-  /** Whether a task would begin at once. */
+  /** Reports whether a task would begin at once. */
   hasRoom(exclusive: boolean): boolean {
     if (this.retiring || this.#exclusive) return false;
     return exclusive ? this.inFlight === 0 : this.inFlight < this.#concurrency && this.room > 0;
   }
 
-  /** Whether a task may be sent, whether or not it would begin at once. */
+  /** Reports whether a task may be sent, whether or not it would begin at once. */
   admits(exclusive: boolean): boolean {
     return !this.#exclusive && this.room > 0 && (!exclusive || this.inFlight === 0);
   }
 
-  /** Whether more tasks of a function may be sent while it has all that it can run. */
+  /** Reports whether more tasks of a function may be sent while it has all that it can run. */
   takesAhead(fn: PoolFunction): boolean {
     return (
       !this.retiring &&
@@ -244,7 +244,7 @@ export class Thread implements PoolWorker, TaskThread {
     return Math.max(0, this.live - Math.max(0, this.#concurrency - this.#stopping.size));
   }
 
-  /** It still runs a task that nobody waits for. */
+  /** True if it still runs a task for which no caller waits. */
   get isStopping(): boolean {
     return this.#stopping.size > 0;
   }
@@ -342,7 +342,7 @@ export class Thread implements PoolWorker, TaskThread {
     this.#oldest = Math.max(this.#oldest, this.#next - places);
   }
 
-  /** Where to look for tasks that are not answered, up to `#next`. */
+  /** First number that may be unanswered, up to `#next`. */
   get #start(): number {
     return this.#leftBehind ? this.#next - places : this.#oldest;
   }
@@ -356,7 +356,7 @@ export class Thread implements PoolWorker, TaskThread {
     return true;
   }
 
-  /** Nobody waits for the task any more; it may run all the same. */
+  /** Gives up a task for which no caller waits any more; it may still run. */
   #giveUp(task: Task): void {
     this.tasks[task.number & placeMask] = null;
     if (--this.live === 0) this.#unref();
@@ -369,7 +369,7 @@ export class Thread implements PoolWorker, TaskThread {
     this.worker.ref();
   }
 
-  /** Nobody waits for a task of this worker. */
+  /** Lets the process end: no caller waits for a task of this worker. */
   #unref(): void {
     if (!this.#held && !this.retiring) this.worker.unref();
   }
@@ -392,7 +392,7 @@ export class Thread implements PoolWorker, TaskThread {
     return this.revokeTail(this.ahead);
   }
 
-  /** All that have not begun: those that can run elsewhere, and those whose data went with this worker. */
+  /** Takes back all tasks that have not begun: those that can run elsewhere, and those whose data was lost with this worker. */
   revokeAll(): { again: Task[]; lost: Task[] } {
     const again: Task[] = [];
     const lost: Task[] = [];
@@ -403,7 +403,7 @@ export class Thread implements PoolWorker, TaskThread {
     return { again, lost };
   }
 
-  /** Those that it had begun, and that somebody still waits for. The thread lets go of them. */
+  /** Takes the tasks that it had begun and for which a caller still waits. The thread releases them. */
   takeBegun(): Task[] {
     const begun: Task[] = [];
     for (let number = this.#start; number < this.#next; number++) {
@@ -421,19 +421,19 @@ export class Thread implements PoolWorker, TaskThread {
     return null;
   }
 
-  /** For how long a task of it has run, in ms; 0 if it has not begun. */
+  /** Returns the time for which a task of it has run, in ms; 0 if it has not begun. */
   ranMs(task: Task, nowMs: number): number {
     return this.word(task) === WAITING ? 0 : nowMs - this.begunMs(task);
   }
 
-  /** Whether what it has to begin stands behind a task of unusual length. */
+  /** Reports whether what it has to begin stands behind a task of unusual length. */
   isBehindLong(nowMs: number): boolean {
     const task = this.current;
     if (task === null) return this.isStopping;
     return this.ranMs(task, nowMs) >= unusual * Math.max(stuckMs, task.fn.meanMs ?? 0);
   }
 
-  /** Whether what it has not begun is worth a message to another worker. */
+  /** Reports whether what it has not begun is worth a message to another worker. */
   holdsUp(nowMs: number): boolean {
     if (this.isStopping) return true;
     const task = this.current;
@@ -445,7 +445,7 @@ export class Thread implements PoolWorker, TaskThread {
     return Atomics.load(this.board.words, task.number & placeMask);
   }
 
-  /** When a task was begun; only for one that was. */
+  /** Returns the time at which a task was begun; only for one that was. */
   begunMs(task: Task): number {
     return this.board.startedMs[task.number & placeMask]!;
   }
@@ -525,13 +525,13 @@ export class Thread implements PoolWorker, TaskThread {
     this.#graces.clear();
   }
 
-  /** Whether it has begun one of the tasks that it has; what was given up is not looked at. */
+  /** Reports whether it has begun one of the tasks that it has; what was given up is not looked at. */
   get hasBegun(): boolean {
     for (const task of this.pending()) if (this.word(task) !== WAITING) return true;
     return false;
   }
 
-  /** Whether a task is in the first batch that it has not finished. */
+  /** Reports whether a task is in the first batch that it has not finished. */
   isFirst(number: number): boolean {
     return number < (this.#batchEnds[0] ?? 0);
   }

@@ -24,9 +24,9 @@ import { WAITING } from './protocol.cjs';
 import { messageOf } from './task.js';
 import { Thread, type ThreadEvents } from './thread.js';
 
-/** How long a start is assumed to take, in ms, until one has been measured. */
+/** Assumed duration of a start, in ms, until one has been measured. */
 const usualStartMs = 40;
-/** How many workers in a row may end by themselves before running a task, until it is no use to start more. */
+/** Workers in a row that may end by themselves before running a task, until starting more is no use. */
 const hopeless = 3;
 /** Time in ms between looks at memory and cores while they are short. */
 const throttleMs = 250;
@@ -40,8 +40,8 @@ export interface TaskOwner extends Pick<ThreadEvents, 'reply' | 'timedOut'> {
   /** Puts what a worker has not begun back into the queue; it goes on with what it has. */
   takeBack(thread: Thread): void;
   /**
-   * The worker ends: what it has not begun waits again or fails. Returns how many tasks that were. `isAtFault`: its first
-   * task may be why.
+   * Puts back the tasks that an ending worker has not begun, or fails them. Returns their number. `isAtFault`: its first task
+   * may be the reason.
    */
   requeue(thread: Thread, cause: Error, isAtFault: boolean): number;
   /** The worker has ended: what it had begun fails or begins again. Returns how many tasks that were. */
@@ -51,9 +51,9 @@ export interface TaskOwner extends Pick<ThreadEvents, 'reply' | 'timedOut'> {
 }
 
 export class Workers {
-  /** Those that get tasks, and those that retire, until they end. */
+  /** Workers that get tasks, and those that retire, until they end. */
   threads: Thread[] = [];
-  /** Those that were told to end, until they have. */
+  /** Ends of workers that were told to end. */
   readonly ending = new Set<Promise<number>>();
   minThreads: number;
   maxThreads: number;
@@ -64,17 +64,17 @@ export class Workers {
   throttled = false;
   /** Workers that may have tasks at a time, as others use the cores; Infinity without a limit. */
   coreLimit = Number.POSITIVE_INFINITY;
-  /** Workers that ended without being told to. */
+  /** Workers that ended unexpectedly. */
   crashed = 0;
-  /** No more workers start. */
+  /** True when no more workers start. */
   closed = false;
   readonly #settings: Settings;
   readonly #owner: TaskOwner;
   readonly #events: SchedulerEvents;
   readonly #threadEvents: ThreadEvents;
-  /** Whether tasks that were sent are ever taken back for another worker. */
+  /** True if tasks that were sent are ever taken back for another worker. */
   readonly #steals: boolean;
-  /** What a worker may grow to. */
+  /** Bytes that a worker may grow to. */
   #bytes: number;
   #startMs = usualStartMs;
   /** Workers that ended before they were ready, or had a task, since the last that ran one. */
@@ -126,7 +126,7 @@ export class Workers {
     return this.throttled ? 1 : this.coreLimit;
   }
 
-  /** Whether the limit is reached: a worker without a task gets none. */
+  /** Reports whether the limit is reached: a worker without a task gets none. */
   get isFull(): boolean {
     const { limit } = this;
     if (limit === Number.POSITIVE_INFINITY) return false;
@@ -158,7 +158,7 @@ export class Workers {
     return this.#failures >= hopeless;
   }
 
-  /** Whether tasks that wait are worth another worker, and there is room for it. */
+  /** Reports whether tasks that wait are worth another worker, and there is room for it. */
   wants(waiting: number, meanTaskMs: number | null): boolean {
     const { size: workers } = this;
     const max = Math.min(this.maxThreads, this.limit);
@@ -289,7 +289,7 @@ export class Workers {
 
   // ------------------------------------------------------------------------------------------------ memory and cores
 
-  /** Whether there is memory for another one. */
+  /** Reports whether there is memory for another one. */
   #admits(): boolean {
     return this.memory.admits(this.reservedBytes, this.#bytes);
   }
@@ -337,7 +337,7 @@ export class Workers {
     return ended.finally(() => this.ending.delete(ended));
   }
 
-  /** It has ended, or is ended now: it is not part of the pool any more. False if it was not before. */
+  /** Removes a worker that has ended, or is ended now, from the pool. False if it was not in it. */
   #remove(thread: Thread): boolean {
     const index = this.threads.indexOf(thread);
     if (index === -1) return false;
@@ -346,7 +346,7 @@ export class Workers {
     return true;
   }
 
-  /** Only the end of the worker ends its task. What it has not begun runs elsewhere. */
+  /** Ends a worker to end its task. Tasks that it has not begun run elsewhere. */
   #condemn(thread: Thread, isAtFault: boolean): void {
     void this.end(thread);
     this.#owner.requeue(thread, thread.failure ?? exited(1), isAtFault);
@@ -355,7 +355,7 @@ export class Workers {
     this.#owner.dispatch();
   }
 
-  /** It has ended. */
+  /** Handles the end of a worker. */
   #exit(thread: Thread, code: number): void {
     const owner = this.#owner;
     const isCrash = this.#remove(thread);
@@ -376,14 +376,17 @@ export class Workers {
     owner.dispatch();
   }
 
-  /** Whether the first task of a worker may be why it has ended, rather than the pool's own file, or nothing that was sent. */
+  /**
+   * Reports whether the first task of a worker may be why it has ended, rather than the pool's own file, or nothing that was
+   * sent.
+   */
   #isAtFault(thread: Thread): boolean {
     const [first] = thread.pending();
     if (first === undefined || thread.hasBegun) return false;
     return thread.isReady || first.fn.filename !== this.#settings.preload?.[0];
   }
 
-  /** It has no tasks: it ends if it has to, or after some time if there are more than the minimum. */
+  /** Handles an idle worker: it ends if it has to, or after some time if there are more than the minimum. */
   #becameIdle(thread: Thread): void {
     thread.idleSinceMs = performance.now();
     if (thread.retiring) {
@@ -518,8 +521,9 @@ interface Demand {
 const longTaskMs = 1;
 
 /**
- * Whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits. For tiny ones
- * only if the present workers need longer for the queue than a new one takes to start: otherwise it would find nothing to do.
+ * Decides whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits. For
+ * tiny ones only if the present workers need longer for the queue than a new one takes to start: otherwise it would find
+ * nothing to do.
  */
 export function wantsWorker(demand: Demand): boolean {
   const { waiting, workers, max, meanTaskMs, startMs } = demand;
@@ -530,53 +534,59 @@ export function wantsWorker(demand: Demand): boolean {
 
 // ---- what is reported
 
-/** What the scheduler and its workers report to the pool. */
+/** Events of the scheduler and its workers for the pool. */
 export interface SchedulerEvents {
   emit(event: string, ...args: unknown[]): void;
   allocated(reason: AllocationReason): void;
 }
 
-/** Why the number of workers has changed; `share`: this process got more or fewer CPUs in its cluster. */
+/** Reason why the number of workers has changed; `share`: this process got more or fewer CPUs in its cluster. */
 export type AllocationReason = 'load' | 'idle' | 'memory' | 'cores' | 'crash' | 'recycle' | 'share';
 
-/** Event `allocation` of a pool: the number of its workers has changed, or of those that may have tasks, or it was throttled, or is no longer. */
+/**
+ * Event `allocation` of a pool: the number of its workers changed, or of those that may have tasks, or throttling began or
+ * ended.
+ */
 export interface Allocation {
   /** Time of day in ms, as `Date.now()`. */
   readonly at: number;
   /**
-   * `load`: a worker for tasks that wait; `idle`: one less, as it had nothing to do; `memory`: the throttle; `cores`: other
-   * programs leave more or fewer cores idle; `crash`: one has ended without being told to; `recycle`: one was replaced, or ended, as nothing else would have ended its task; `share`: the
-   * process may use more or fewer CPUs.
+   * Reason of the event. `load`: a worker was added for waiting tasks; `idle`: an idle one was removed; `memory`: the
+   * throttle; `cores`: other programs leave more or fewer cores idle; `crash`: one ended unexpectedly; `recycle`: one was
+   * replaced, or ended to stop its task; `share`: the process may use more or fewer CPUs.
    */
   readonly reason: AllocationReason;
   /** Workers now. */
   readonly workers: number;
   readonly maxThreads: number;
-  /** Tasks that wait. */
+  /** Waiting tasks. */
   readonly queued: number;
-  /** Tasks that run. */
+  /** Running tasks. */
   readonly running: number;
-  /** Workers that may have tasks at a time, as other programs use the cores; null while these leave enough, and without `idleCores`. */
+  /**
+   * Limit on the workers with tasks because other programs use the cores; null while enough are idle, and without
+   * `idleCores`.
+   */
   readonly coreLimit: number | null;
   readonly memory: {
-    /** What the workers may grow to, in bytes. */
+    /** Memory that the workers may use, in bytes. */
     readonly reservedBytes: number;
-    /** What the container, or the machine, allows, in bytes. */
+    /** Memory of the container, or of the machine, in bytes. */
     readonly limitBytes: number;
-    /** Memory is short: no more workers, and fewer tasks at a time. */
+    /** True while memory is short: no more workers, and fewer tasks at a time. */
     readonly throttled: boolean;
   };
 }
 
-/** A pool, as far as `logAllocations()` needs one. */
+/** The part of a pool that `logAllocations()` uses. */
 export interface AllocationSource {
   on(event: 'allocation', listener: (allocation: Allocation) => void): unknown;
   off(event: 'allocation', listener: (allocation: Allocation) => void): unknown;
 }
 
 /**
- * Writes a line for each allocation of a pool. Returns a function that ends this. `log`, by default `console.log`, is called
- * with one string. Throws MILLRACE_E_INVALID_ARGUMENT if it is no function.
+ * Writes a line for each allocation of a pool. Returns a function that stops it. `log`, by default `console.log`, is called
+ * with one string. Throws MILLRACE_E_INVALID_ARGUMENT if it is not a function.
  *
  *     2026-01-31T12:00:00.000Z pool: load, 3 of 4 workers, 120 tasks queued, 3 running, memory reserved 393 of 2048 MB
  */

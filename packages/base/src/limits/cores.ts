@@ -98,11 +98,11 @@ export interface Cores {
   readonly idle: number;
   readonly busy: number;
   readonly idleThreshold: number;
-  /** Length in ms of the time over which it was judged. */
+  /** Length of the measured interval in ms. */
   readonly intervalMs: number;
   /** CPUs that the group with the quota has used on average over the interval; null without a quota. */
   readonly quotaUsed: number | null;
-  /** The cores of the affinity, also where a quota allows fewer. */
+  /** The cores of the affinity, even where a quota allows fewer. */
   readonly each: readonly Core[];
 }
 

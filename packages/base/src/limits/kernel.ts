@@ -104,8 +104,8 @@ const leadsOut = (way: string): boolean => way === '..' || way.startsWith('../')
 const leavesNamespace = (path: string): boolean => leadsOut(path.slice(1));
 
 /**
- * Whether the mounted root is the best guess, because names of groups do not say where the process is: it sees its mount
- * or its group from another namespace, in which the root is its own group.
+ * Reports whether the mounted root is the best guess, because names of groups do not say where the process is: it sees its
+ * mount or its group from another namespace, in which the root is its own group.
  */
 const isOfNamespace = ({ root }: CgroupMount, path: string): boolean =>
   path === '/' || leavesNamespace(root) || leavesNamespace(path);
@@ -214,7 +214,7 @@ interface MemoryGroup {
   readonly limitBytes: number | null;
   /** Used by the group with that limit, its file cache included; without a limit by the process's own group. */
   readonly usedBytes: number | null;
-  /** What is left in the group that has least left; file cache that has not been in use lately counts as left. */
+  /** Memory left in the group with the least; file cache that has not been in use lately counts as left. */
   readonly availableBytes: number | null;
 }
 

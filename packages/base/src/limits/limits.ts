@@ -8,11 +8,11 @@ import { builtin } from '../realm.cjs';
 import { throwLater } from '../turn.cjs';
 import { allowedCpus, cpuGroup, memoryGroup, memoryInfo } from './kernel.js';
 
-/** What this process may use of its machine. */
+/** Limits of this process on its machine. */
 export interface Limits {
   /** CPUs that can be used at a time, not rounded: 1.5 is one and a half. */
   readonly cpus: number;
-  /** Which of the two is the lesser one. */
+  /** The lesser of the two: affinity or quota. */
   readonly cpuSource: 'affinity' | 'cgroup';
   /** CPUs on which the process may run (`taskset`, `cpuset`). */
   readonly affinity: number;
@@ -29,10 +29,10 @@ export interface Limits {
 }
 
 /**
- * What this process may use: CPUs by its affinity and the quotas of its control groups (`cpu.max`, `cpu.cfs_quota_us`),
- * memory by their limits (`memory.max`, `memory.limit_in_bytes`) and what the machine has. Groups above its own count, too,
- * as far as they can be seen from where it runs. Reads some small files of the kernel on Linux (a fraction of a ms) each
- * time, since limits can change; elsewhere it says what `node:os` says.
+ * Returns the limits of this process: CPUs by its affinity and the quotas of its control groups (`cpu.max`,
+ * `cpu.cfs_quota_us`), memory by their limits (`memory.max`, `memory.limit_in_bytes`) and that of the machine. Groups above
+ * its own count, too, as far as they can be seen from where it runs. Reads some small files of the kernel on Linux (a
+ * fraction of a ms) each time, since limits can change; elsewhere it uses `node:os`.
  */
 export function limits(): Limits {
   return limitsOf('/');
@@ -61,7 +61,7 @@ export function limitsOf(root: string): Limits {
 export interface SystemMemory {
   readonly totalBytes: number;
   readonly availableBytes: number;
-  /** Bytes that are not available. */
+  /** Bytes in use. */
   readonly usedBytes: number;
 }
 

@@ -4,12 +4,12 @@ import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'n
 /** A header, or several of one name. */
 export type HeaderField = readonly [name: string, value: string | readonly string[]];
 
-/** What a handler answered. */
+/** Response of a handler. */
 export interface Answer {
   readonly status: number;
   /** Reason phrase, if the handler chose one. */
   readonly message: string;
-  /** What the handler set; what others had set on the response before it ran is not its answer. */
+  /** Headers that the handler set; those that others set on the response before it ran are excluded. */
   readonly headers: readonly HeaderField[];
   /** Names of headers set before, which the handler removed. */
   readonly removed: readonly string[];
@@ -19,9 +19,9 @@ export interface Answer {
 
 /** An answer that is kept. */
 export interface Copy extends Answer {
-  /** When it was complete, in ms of the store's clock. */
+  /** Time of its completion, in ms of the store's clock. */
   readonly at: number;
-  /** It may be given past its `ttl`. */
+  /** True if it may be served after its `ttl`. */
   readonly mayBeStale: boolean;
 }
 
@@ -91,7 +91,7 @@ function isTexts(value: unknown): boolean {
 
 // ---- conditional requests: a client that has the answer already is told so, without its body (RFC 9110, section 13)
 
-/** What a client has, as it says. */
+/** Conditions in a request: the copy that the client claims to have. */
 export interface Condition {
   readonly noneMatch: string | undefined;
   readonly modifiedSince: string | undefined;
@@ -106,7 +106,7 @@ export function conditionOf({ method, headers }: IncomingMessage): Condition | n
   return { noneMatch, modifiedSince };
 }
 
-/** Whether that is what the answer would bring. */
+/** Reports whether the client has the response already. */
 export function isNotModified(condition: Condition, answer: Pick<Answer, 'headers'>): boolean {
   const { noneMatch, modifiedSince } = condition;
   if (noneMatch !== undefined) {

@@ -26,18 +26,21 @@ interface Ask {
   readonly tries: number;
   /** Ends the call of the handler that was asked for. */
   readonly resolve: (result: unknown) => void;
-  /** It is the one that the handler runs for. */
+  /** True for the request that the handler runs for. */
   leads: boolean;
 }
 
-/** What they are all given. An answer is for those with this key: it may vary by headers that were not known to matter. */
+/**
+ * Result for all waiting requests. A response is for those with this key: it may vary by headers that were not known to
+ * matter.
+ */
 type Outcome =
   | Exclude<Run, { kind: 'answer' | 'late' }>
   | { kind: 'answer'; answer: Answer; key: string }
   | { kind: 'late'; copy: Copy | undefined }
   | { kind: 'copy'; copy: Copy };
 
-/** So often a request that got nothing by joining others joins others again; then it goes alone. */
+/** Times that a request joins others after a run gave it nothing; then it goes alone. */
 const maxTries = 2;
 
 class AnswerCache implements StaleSource {
@@ -47,7 +50,7 @@ class AnswerCache implements StaleSource {
   readonly #counts: Counts = newCounts();
   /** Keys whose answers were for one request alone, and until when nobody waits for them, in ms. */
   readonly #unshared: Lru<number>;
-  /** Where requests went that have reached the handler: only those are its to answer for a guard. */
+  /** Paths of requests that have reached the handler: it answers only those for a guard. */
   readonly #places: Lru<true>;
   /** Gives all requests with the same key what the first of them finds. */
   readonly #joined: (ask: Ask) => Promise<Outcome>;
@@ -277,7 +280,10 @@ class AnswerCache implements StaleSource {
   }
 }
 
-/** What comes at once is used at once: with copies in this process a handler runs before its caller goes on, as without a cache. */
+/**
+ * Uses an immediate value immediately: with copies in this process a handler runs before its caller goes on, as without a
+ * cache.
+ */
 function after<In, Out>(
   value: In | Promise<In>,
   fn: (value: In) => Out | Promise<Out>,
@@ -294,19 +300,18 @@ function timeoutError(req: IncomingMessage, timeout: number): MillraceError {
   return Object.assign(error, { status: 503, statusCode: 503 });
 }
 
-/** A handler that shares its answers. */
+/** Handler that shares its responses. */
 export type CachedHandler<Handler> = Handler & {
-  /** What was counted since it was made. */
+  /** Counters since the handler was made. */
   stats(): CachedStats;
 };
 
 /**
- * A handler of the same shape that answers identical requests with one run of `handler`: those that come while it
- * runs, or within `ttl` seconds after it. Under pressure its answers serve `stale` seconds longer.
+ * Returns a handler of the same shape that answers identical requests with one run of `handler`, if they come while it runs
+ * or within `ttl` seconds after it. Under pressure its responses serve `stale` seconds longer.
  *
- * Takes handlers of node:http, Express and Connect (also routers and middleware: then the answer of a later handler
- * is recorded), and of Fastify. Costs about as much as a small answer: use it for handlers that take a millisecond or
- * more.
+ * Takes handlers of node:http, Express and Connect (also routers and middleware: then the response of a later handler is
+ * recorded), and of Fastify. Costs about as much as a small response: use it for handlers that take a millisecond or more.
  *
  * @throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_INVALID_ARGUMENT
  */
@@ -331,38 +336,39 @@ export function cached<Handler extends (...args: any[]) => unknown>(
   }) as unknown as CachedHandler<Handler>;
 }
 
-/** What `cached()` counts. */
+/** Counters of `cached()`. */
 
-/** Why an answer that may be shared was not kept: the reasons for those that may not, or its status. */
+/** Reason why a shareable response was not kept: the reasons for those that may not, or its status. */
 type NotKept = Unshared | 'status';
 
 /**
- * Each request that came to the handler is counted once, in one of the first seven or in `bypassed`, when it is known what becomes of it.
+ * Counters of a cached handler. Each request is counted once, in one of the first seven or in `bypassed`, when its outcome is
+ * known.
  */
 export interface CachedStats extends StoreCounts {
-  /** Served from a copy within its `ttl`. */
+  /** Requests served from a copy within its `ttl`. */
   hits: number;
-  /** Served from a copy past it. */
+  /** Requests served from a copy after its `ttl`. */
   stale: number;
-  /** Ran the handler, for themselves and for whoever came meanwhile. */
+  /** Requests that ran the handler, for themselves and for those that came meanwhile. */
   misses: number;
-  /** Served with the answer that the handler gave to another. */
+  /** Requests served with the response to another one. */
   deduplicated: number;
-  /** Waited for a run of the handler that failed, and were given its error. */
+  /** Requests that waited for a run of the handler that failed, and got its error. */
   failed: number;
-  /** Waited longer than `timeout`, and there was no copy. */
+  /** Requests that waited longer than `timeout`, without a copy. */
   timedOut: number;
-  /** Left, or were answered by somebody else, while they waited. */
+  /** Requests whose client left, or that other code answered, while they waited. */
   gone: number;
-  /** Ran the handler as without a cache, by reason. */
+  /** Requests that ran the handler as without a cache, by reason. */
   bypassed: Record<Bypass, number>;
-  /** Answers of `misses` that were not kept, by reason. */
+  /** Responses to `misses` that were not kept, by reason. */
   notKept: Record<NotKept, number>;
-  /** Runs that were cut short by their client's leaving and begun again for those who waited. */
+  /** Runs that ended because their client left, and began again for the waiting requests. */
   cut: number;
-  /** Of `hits`, `stale`, `shed` and `deduplicated`: told with a 304 that they have it. */
+  /** Requests among `hits`, `stale`, `shed` and `deduplicated` that were answered with a 304. */
   notModified: number;
-  /** Not counted above: shed by the guard, and served from a copy instead. */
+  /** Requests shed by the guard and served from a copy instead. Not counted above. */
   shed: number;
 }
 

@@ -17,7 +17,7 @@ export abstract class Exchange {
     this.res = res;
   }
 
-  /** Nobody waits for an answer, or somebody gives one. */
+  /** True if no client waits for a response, or other code sends one. */
   get isTaken(): boolean {
     return isTaken(this.req, this.res);
   }
@@ -27,7 +27,7 @@ export abstract class Exchange {
     return { ...this.res.getHeaders() };
   }
 
-  /** Whether the framework says that there is pressure. */
+  /** Reports whether the framework says that there is pressure. */
   get underPressure(): boolean {
     return false;
   }
@@ -61,7 +61,7 @@ export abstract class Exchange {
   /** Calls the handler. */
   abstract call(recording: Recording | undefined): unknown;
 
-  /** What the caller is given, if the handler returns that at once. */
+  /** Value for the caller, if the handler returns it at once. */
   given(result: unknown): unknown {
     return result;
   }
@@ -69,7 +69,7 @@ export abstract class Exchange {
   /** Ends the request with an error, in the way of the framework. `own`: of its own run of the handler. Never throws. */
   abstract fail(error: unknown, own: boolean): unknown;
 
-  /** Before it is answered in place of the handler. */
+  /** Called before it is answered in place of the handler. */
   takeOver(): void {}
 }
 
@@ -210,7 +210,7 @@ class FastifyExchange extends Exchange {
   }
 }
 
-/** What a client is told of an error that is nobody else's to tell. */
+/** Sends the response to an error that nothing else reports. */
 function answerError(res: ServerResponse, error: unknown): void {
   // It may be on its way yet.
   if (res.writableEnded) return;
@@ -233,7 +233,7 @@ function answerError(res: ServerResponse, error: unknown): void {
 
 // ---- giving an answer of somebody else
 
-/** How old an answer is, if it is a kept one. */
+/** Age of a response, if it is a kept one. */
 interface Age {
   readonly seconds: number;
   readonly isStale: boolean;
@@ -281,7 +281,7 @@ export function replay(
   return false;
 }
 
-/** Nobody waits for an answer any more, or somebody has begun to give it. */
+/** Reports whether no client waits for a response any more, or other code has begun to send it. */
 export function isTaken(req: IncomingMessage, res: ServerResponse): boolean {
   return res.headersSent || res.writableEnded || res.destroyed || req.socket?.destroyed === true;
 }

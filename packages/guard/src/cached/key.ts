@@ -1,4 +1,4 @@
-/** Which requests are the same, and which are nobody else's business. */
+/** Decides which requests are the same, and which are private. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { MillraceError, show } from '@millrace/base/errors';
@@ -6,11 +6,11 @@ import type { CompleteOptions } from './options.js';
 import { Lru } from './store.js';
 
 /**
- * Why a request goes to the handler as if there were no cache. `authorization`, `cookie`: it says who asks, and the default key
- * does not; `authority`: it names two hosts, `:authority` and `host`, and the handler may look at either; `range`,
- * `conditional`: it asks for a part, or only if something holds; `body`: it has one, and the default key knows the URL alone;
- * `method`: not one of `methods`; `key`: the function `key` gave none; `sent`: others have begun to answer it; `unshared`: its
- * answers were for one request alone, lately.
+ * Reason why a request goes to the handler as if there were no cache. `authorization`, `cookie`: it says who asks, and the
+ * default key does not; `authority`: it names two hosts, `:authority` and `host`, and the handler may look at either;
+ * `range`, `conditional`: it asks for a part, or only if something holds; `body`: it has one, and the default key knows the
+ * URL alone; `method`: not one of `methods`; `key`: the function `key` gave none; `sent`: others have begun to answer it;
+ * `unshared`: its answers were for one request alone, lately.
  */
 export type Bypass =
   | 'method'
@@ -43,7 +43,7 @@ const maxLength = 256;
 /** More names that one identity's answers vary by are taken for all: nobody else will send the same. */
 const maxNames = 32;
 
-/** What a key is made of, beside the identity. */
+/** Parts of a request in its key, beside the identity. */
 export type Asked = Pick<IncomingMessage, 'method' | 'headers'>;
 
 export class Keys {
@@ -56,7 +56,7 @@ export class Keys {
     this.#names = new Lru(options.size);
   }
 
-  /** What identifies what is asked for, apart from the method and from headers that answers vary by. */
+  /** Returns the identity of the requested resource, apart from the method and from headers that responses vary by. */
   identify(req: IncomingMessage): { id: string } | { bypass: Bypass } {
     const { methods, key } = this.#options;
     const { headers } = req;
@@ -92,7 +92,7 @@ export class Keys {
     return `${method}\n${short(JSON.stringify([id, values]))}`;
   }
 
-  /** From now on these headers are part of the key. False if they are too many. */
+  /** Adds headers to the key from now on. False if they are too many. */
   learn(id: string, names: readonly string[]): boolean {
     const known = this.#namesOf(id);
     const all = [...new Set([...known, ...names])].sort();
@@ -107,7 +107,7 @@ export class Keys {
   }
 }
 
-/** Where a request goes, without its query. */
+/** Returns the URL of a request without its query. */
 export function placeOf(req: IncomingMessage): string {
   const text = target(req);
   const end = text.indexOf('?', text.lastIndexOf('\n'));

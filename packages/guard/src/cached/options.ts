@@ -6,13 +6,13 @@ import * as is from '@millrace/base/schema';
 import type { StaleSource } from '../shedding.js';
 import { isPartial } from './shareable.js';
 
-/** What `cached()` needs of a guard. */
+/** The part of a guard that `cached()` needs. */
 export interface PressureSource {
   readonly underPressure: boolean;
   readonly caches: Set<StaleSource>;
 }
 
-/** Where copies are kept, as async-cache-dedupe takes it. */
+/** Store of the copies, as for async-cache-dedupe. */
 export type StorageOptions =
   | { type: 'memory' }
   /** `client`: of ioredis, or one with its interface. */
@@ -22,7 +22,7 @@ export type StorageOptions =
 
 /** Options of `cached()`. */
 export interface CachedOptions {
-  /** Seconds that a copy is served for: 0 to 31,536,000. With 0, only identical requests at the same time share an answer. */
+  /** Seconds for which a copy is served: 0 to 31,536,000. With 0, only identical requests at the same time share an answer. */
   ttl: number;
   /**
    * Seconds after `ttl` in which a copy is served under pressure, to requests that a guard sheds, and in place of an answer that takes longer
@@ -30,39 +30,49 @@ export interface CachedOptions {
    */
   stale?: number;
   /**
-   * Identifies what is asked for, apart from the method: requests with the same text get the same answer. Undefined or null for a request that
-   * shares none. It is given the request of node:http, also in Fastify, and a guard asks before any middleware has run: let it
-   * use no more than method, URL and headers. Default: scheme, host and original URL, and none with `Authorization` or `Cookie`.
+   * Identifies a request apart from its method: requests with the same text get the same response. Undefined or null for a
+   * request that shares none. It gets the request of node:http, also in Fastify, and a guard calls it before any middleware
+   * has run: use only method, URL and headers. Default: scheme, host and original URL, and none with `Authorization` or
+   * `Cookie`.
    */
   key?: (req: IncomingMessage) => string | null | undefined;
-  /** Names of request headers that belong to the key as well. Default: those that answers name in `Vary`, once they have. */
+  /**
+   * Names of request headers that belong to the key as well. Default: the headers that responses name in `Vary`, once they
+   * do.
+   */
   vary?: readonly string[];
-  /** Methods with answers to share; others than GET and HEAD need a `key`. Default: `['GET', 'HEAD']`. */
+  /** Methods whose responses are shared; others than GET and HEAD need a `key`. Default: `['GET', 'HEAD']`. */
   methods?: readonly string[];
   /** Statuses that are kept: from 200 to 599, but not 206 and 304. Default: 200 to 299. */
   statuses?: readonly number[];
   /**
-   * A guard: its pressure counts, and it answers requests that it would shed with a copy where there is one, before any middleware
-   * runs: not for handlers behind one that checks who asks, or that sets headers which clients need. Default: the pressure of the guard
-   * that a request has come through, and what it sheds gets no copy.
+   * Guard whose pressure counts. It answers requests that it would shed with a copy where there is one, before any middleware
+   * runs: not for handlers behind middleware that checks access, or that sets headers which clients need. Default: the
+   * pressure of the guard that a request has passed; requests that it sheds get no copy.
    */
   guard?: PressureSource;
-  /** Whether to serve stale copies now. Default: the guard's `underPressure`; without a guard, in Fastify, the server's `isUnderPressure()`, if it has one. */
+  /**
+   * Returns true to serve stale copies now. Default: the guard's `underPressure`; without a guard, in Fastify, the server's
+   * `isUnderPressure()`, if it has one.
+   */
   underPressure?: () => boolean;
   /**
-   * Longest wait for the answer that a handler gives to somebody else, in ms: 1 to 2,147,483,647, default 30,000. Beyond it a stale copy is
+   * Longest wait for the response to another request, in ms: 1 to 2,147,483,647, default 30,000. Beyond it a stale copy is
    * served, or the request fails with MILLRACE_E_TIMEOUT and status 503; the next one runs the handler anew.
    */
   timeout?: number;
-  /** Longest body that is shared and kept, in bytes: 0 to 1 GiB, default 1 MiB. As much is recorded of each answer under way. */
+  /**
+   * Longest body that is shared and kept, in bytes: 0 to 1 GiB, default 1 MiB. As much is recorded of each response in
+   * progress.
+   */
   maxBytes?: number;
-  /** Copies in memory: 1 to 10,000,000, default 1,024. The one not used for longest goes first. */
+  /** Copies in memory: 1 to 10,000,000, default 1,024. The least recently used is dropped first. */
   size?: number;
   /** Bytes of copies in memory, about: 1 to 2^53 - 1, default 64 MiB. */
   maxStoreBytes?: number;
   /** Default: `{ type: 'memory' }`. */
   storage?: StorageOptions;
-  /** What keys begin with in a store that others use too. Default `'millrace'`; has to be given where `key` and such a store are. */
+  /** Prefix of the keys in a shared store. Default `'millrace'`; required with `key` and a shared store. */
   name?: string;
   /** Longest wait for a store outside of the process, in ms: 1 to 60,000, default 250. Beyond it the handler runs. */
   storeTimeout?: number;

@@ -23,8 +23,8 @@ export interface Answered {
 }
 
 /**
- * How a run of the handler ended, for those who wait for it. `alone`: its answer is not for others; `cut`: the connection of the request
- * that it ran for was closed first; `late`: it took longer than `timeout`.
+ * End of a handler's run, for the requests that wait for it. `alone`: its answer is not for others; `cut`: the connection of
+ * the request that it ran for was closed first; `late`: it took longer than `timeout`.
  */
 export type Run =
   | Answered
@@ -40,7 +40,7 @@ interface Limits {
   timeout: number;
 }
 
-/** They tell about one connection (RFC 9110, section 7.6.1), and are not passed on. */
+/** Headers of one connection (RFC 9110, section 7.6.1), which are not passed on. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -233,7 +233,7 @@ export class Recording {
     return result;
   }
 
-  /** If the head has left, it says whom the answer is for. */
+  /** Reads from a sent head for whom the response is. */
   #takeSent(): void {
     const res = this.#res;
     if (this.#isOver || this.#isSent || this.#head === null || !res.headersSent) return;
@@ -309,7 +309,7 @@ export class Recording {
     this.#finish();
   }
 
-  /** Its body is whole, and its head has left. */
+  /** Completes the recording: the body is whole, and the head has left. */
   #finish(): void {
     if (this.#isOver || !this.#isSent || this.#body === undefined) return;
     const head = { headers: this.#judged };
@@ -342,14 +342,14 @@ function sentFields(res: ServerResponse): HeaderField[] {
   return fields;
 }
 
-/** All headers of a response, with their names as they were given. */
+/** Returns all headers of a response, with their names as given. */
 function fieldsOf(res: ServerResponse): HeaderField[] {
   // Not in the types of this release; and Http2ServerResponse has no names in their own case.
   const { getRawHeaderNames = res.getHeaderNames } = res as { getRawHeaderNames?(): string[] };
   return getRawHeaderNames.call(res).map((name) => [name, texts(res.getHeader(name))]);
 }
 
-/** As `writeHead` itself does, but so that they can be asked for. */
+/** Sets the headers as `writeHead` itself does, but so that they can be read. */
 function setHeaders(res: ServerResponse, given: OutgoingHttpHeaders | unknown[] | undefined): void {
   if (given === undefined) return;
   if (!Array.isArray(given)) {
@@ -391,7 +391,7 @@ function isSame(value: string | readonly string[], before: OutgoingHttpHeaders[s
   return value.length === other.length && value.every((each, at) => each === other[at]);
 }
 
-/** What was written to a client that has left, or does not want it, counts as written. */
+/** Counts data for a client that has left, or does not want it, as written. */
 function notify(encoding: unknown, callback: unknown): void {
   const fn = typeof encoding === 'function' ? encoding : callback;
   if (typeof fn === 'function') nextTick(fn as () => void);

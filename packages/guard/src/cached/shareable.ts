@@ -1,11 +1,11 @@
-/** Which answers are given to others, and which are kept (RFC 9111, section 3). */
+/** Decides which responses are shared with others, and which are kept (RFC 9111, section 3). */
 import { type Answer, header } from './answer.js';
 
 /**
- * Why an answer is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`,
- * `private` or `no-cache`, or cannot be parsed; `vary`: it says `Vary: *`, or something that names no headers; `partial`: it is
- * a part of something, or no answer in itself (1xx, 206, 304); `size`: it is above `maxBytes`; `length`: its body is not as
- * long as it said; `stream`: it is a stream of events, or has trailers.
+ * Reason why a response is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`,
+ * `private` or `no-cache`, or cannot be parsed; `vary`: it says `Vary: *`, or something that names no headers; `partial`: it
+ * is a part of something, or no answer in itself (1xx, 206, 304); `size`: it is above `maxBytes`; `length`: its body is not
+ * as long as it said; `stream`: it is a stream of events, or has trailers.
  */
 export type Unshared =
   | 'setCookie'
@@ -26,7 +26,10 @@ export const unsharedReasons: readonly Unshared[] = [
   'stream',
 ];
 
-/** Why the answer with this status and these headers is for its own request alone; null if others may have it too. */
+/**
+ * Returns the reason why the response with this status and these headers is for its own request alone; null if it may be
+ * shared.
+ */
 export function unshared(
   head: Pick<Answer, 'status' | 'headers'>,
   maxBytes: number,
@@ -50,7 +53,7 @@ export function isPartial(status: number): boolean {
   return status < 200 || status === 206 || status === 304;
 }
 
-/** Whether a kept answer may be given past its `ttl`: not if it says that it must be validated first. */
+/** Reports whether a kept answer may be given past its `ttl`: not if it says that it must be validated first. */
 export function mayBeStale(head: Pick<Answer, 'headers'>): boolean {
   const directives = cacheControl(head);
   return !directives.includes('must-revalidate') && !directives.includes('proxy-revalidate');

@@ -1,4 +1,7 @@
-/** Where copies are kept: in this process, in Redis, or in a store of the user's own; and the package for the last two, async-cache-dedupe. */
+/**
+ * Stores of copies: in this process, in Redis, or in a store of the user's own; and the package for the last two,
+ * async-cache-dedupe.
+ */
 
 import { createRequire } from 'node:module';
 import { packageFile } from '@millrace/base/installed';
@@ -18,10 +21,10 @@ export interface Store {
 }
 
 export interface StoreCounts {
-  /** Copies that are kept, and about how many bytes they take; null where the store is not in this process. */
+  /** Copies kept, and their approximate bytes; null where the store is not in this process. */
   entries: number | null;
   bytes: number | null;
-  /** Times that the store failed, or did not answer within `storeTimeout`. */
+  /** Failures of the store, and timeouts by `storeTimeout`. */
   storeErrors: number;
 }
 

@@ -15,7 +15,7 @@ import {
   TYPE_QUEUE_FULL,
 } from './types.js';
 
-/** What a route says in its `config.guard`: false for no guard, a class, or undefined to leave it to the guard. */
+/** Value of a route's `config.guard`: false for no guard, a class, or undefined to leave it to the guard. */
 type RoutePolicy = false | RequestClass | undefined;
 
 /** Throws MILLRACE_E_INVALID_OPTION. */
@@ -42,7 +42,7 @@ export class Admission {
   readonly #refusal: Refusal;
   /** URLs of the status route. */
   readonly #exempt: ReadonlySet<string>;
-  /** By the object that is each route's own. */
+  /** Policies by the object that is each route's own. */
   readonly #policies = new WeakMap<object, RoutePolicy>();
 
   constructor(guard: Guard, refusal: Refusal, exempt: ReadonlySet<string>) {
@@ -126,7 +126,7 @@ class FastifyTicket extends Ticket {
     this.#done();
   }
 
-  /** What Fastify would still send is not wanted. */
+  /** Drops what Fastify would still send. */
   override answered(): void {
     this.#reply.hijack();
   }

@@ -8,7 +8,7 @@ import type { Refusal } from './refusal.js';
 import type { FastifyInstance, FastifyReply, FastifyRequest, StatusRouteOptions } from './types.js';
 
 export class HealthCheck {
-  /** What the last check said. Unhealthy until one has said otherwise. */
+  /** Result of the last check. Unhealthy until one succeeds. */
   healthy = false;
 
   readonly #options: HealthOptions;

@@ -10,7 +10,7 @@ import type {
 } from './types.js';
 
 export interface Limits {
-  /** What samples are compared with; 0 is off. */
+  /** Limits for the samples; 0 is off. */
   readonly max: {
     readonly eventLoopDelay: number;
     readonly eventLoopUtilization: number;

@@ -112,7 +112,7 @@ function guardOf(
   return { guard, isOurs: true };
 }
 
-/** What is not given does not hide what the file says. */
+/** Removes undefined options, which would hide the settings of the file. */
 function defined(options: GuardPluginOptions): GuardPluginOptions {
   const given = Object.entries(options).filter(([, value]) => value != null);
   return Object.fromEntries(given);
@@ -140,8 +140,8 @@ interface Plugin {
 const name = '@fastify/under-pressure';
 
 /**
- * `fastify.register(plugin, options)`: for the context it is registered in and those below. Decorates it with `memoryUsage()`,
- * `isUnderPressure()` and `millraceGuard`. Throws MILLRACE_E_INVALID_OPTION for an option that has no meaning.
+ * `fastify.register(plugin, options)`: guards the context that it is registered in, and those below. Decorates it with
+ * `memoryUsage()`, `isUnderPressure()` and `millraceGuard`. Throws MILLRACE_E_INVALID_OPTION for an invalid option.
  */
 export const underPressure: Plugin & typeof types = Object.assign(fastifyUnderPressure, {
   ...types,

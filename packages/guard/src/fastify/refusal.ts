@@ -1,4 +1,4 @@
-/** How a request is refused: by a handler of the route or the plugin, or with the error. */
+/** Refuses a request: by a handler of the route or the plugin, or with the error. */
 import { isThenable } from '@millrace/base/realm';
 import type { RefusalOptions } from './limits.js';
 import type {
@@ -68,7 +68,7 @@ export class Refusal {
   }
 }
 
-/** As Fastify's own errors are: its error handler and serializers know them by these fields. */
+/** Error with the fields of Fastify's own, by which its error handler and serializers know it. */
 class UnderPressureError extends Error {
   readonly code = 'FST_UNDER_PRESSURE';
   readonly statusCode = unavailable;

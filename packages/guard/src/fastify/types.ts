@@ -39,14 +39,14 @@ declare module 'fastify' {
   }
 }
 
-/** What is sampled every `sampleInterval`. */
+/** Figures sampled every `sampleInterval`. */
 export interface MemoryUsage {
-  /** Mean delay of the event loop since the last sample, in ms. Infinity when it did not turn at all. */
+  /** Mean delay of the event loop since the last sample, in ms. Infinity when it did not run at all. */
   eventLoopDelay: number;
   /** Resident set size in bytes. */
   rssBytes: number;
   heapUsed: number;
-  /** 0 to 1; since when, says `eventLoopUtilizationMode`. */
+  /** Utilization of the loop, 0 to 1, over the time that `eventLoopUtilizationMode` says. */
   eventLoopUtilized: number;
 }
 
@@ -68,8 +68,8 @@ export const TYPE_QUEUE_AGE = 'queueAge';
 export const TYPE_QUEUE_FULL = 'queueFull';
 
 /**
- * Told why a request is to be refused; `value` is what exceeded its limit. What it returns other than a promise, null, undefined or
- * `reply` is sent. If it sends nothing, then the request is handled as any other.
+ * Handles a request that is about to be refused; `value` is the figure that exceeded its limit. A result other than a
+ * promise, null, undefined or `reply` is sent. If it sends nothing, the request is handled as any other.
  */
 export type PressureHandler = (
   request: FastifyRequest,
@@ -78,24 +78,24 @@ export type PressureHandler = (
   value: number | undefined,
 ) => unknown;
 
-/** True or any object: healthy. A falsy value, an error or a rejection: unhealthy. */
+/** Health check. True or any object: healthy. A falsy value, an error or a rejection: unhealthy. */
 export type HealthCheckFunction = (
   fastify: FastifyInstance,
 ) => Promise<Record<string, unknown> | boolean> | Record<string, unknown> | boolean;
 
-/** The route that tells whether the server is under pressure, as of under-pressure. */
+/** Route that reports whether the server is under pressure, as that of under-pressure. */
 export interface StatusRouteOptions {
-  /** Default: /status. */
+  /** Path of the route. Default: /status. */
   url?: string;
   /** Any options of a route but `schema`. Default: none. */
   routeOpts?: object;
   /** The schema of the request. Entries of its `response` replace the usual ones; properties of that for 200 are added. Default: none. */
   routeSchemaOpts?: object;
-  /** Properties that are added to the schema of the answer 200: what the health check returns and is to be sent. Default: none. */
+  /** Properties added to the schema of the response 200: those of the health check's result that are sent. Default: none. */
   routeResponseSchemaOpts?: object;
 }
 
-/** Options of the plugin: those of @fastify/under-pressure 9, and what is new. A limit of 0, the default, is off. */
+/** Options of the plugin: those of @fastify/under-pressure 9, and further ones. A limit of 0, the default, is off. */
 export interface GuardPluginOptions {
   /** The mean delay of the loop within a sample, in ms: 0 (off, default) or more. */
   maxEventLoopDelay?: number;
@@ -107,20 +107,20 @@ export interface GuardPluginOptions {
   maxHeapUsedBytes?: number;
   /** Resident memory, in bytes: 0 (off, default) or more. */
   maxRssBytes?: number;
-  /** Time between samples in ms: 10 to 2^31 - 1, default 1,000. What is less counts as 10, and 0 as not given. */
+  /** Time between samples in ms: 10 to 2^31 - 1, default 1,000. A smaller value counts as 10, and 0 as not given. */
   sampleInterval?: number;
-  /** Tells whether what the service depends on is well. It needs `healthCheckInterval` or `exposeStatusRoute`. Default: none. */
+  /** Checks the dependencies of the service. It needs `healthCheckInterval` or `exposeStatusRoute`. Default: none. */
   healthCheck?: HealthCheckFunction | false;
-  /** Time in ms from the end of a health check to the next: up to 2^31 - 1. 0, the default: only when a status is asked for. */
+  /** Time in ms from the end of a health check to the next: up to 2^31 - 1. 0, the default: only when the status is requested. */
   healthCheckInterval?: number;
   /**
-   * A health check that has not answered within so many ms counts as failed until it does: up to 2^31 - 1, default 5,000; 0 waits
-   * for ever, as under-pressure does.
+   * Time in ms after which an unanswered health check counts as failed until it answers: up to 2^31 - 1, default 5,000; 0
+   * waits for ever, as under-pressure does.
    */
   healthCheckTimeout?: number;
   /** Adds a route that answers `{ status: 'ok' }`: true for /status, its path, or more. Default: false. */
   exposeStatusRoute?: boolean | string | StatusRouteOptions;
-  /** Answers instead of the 503. Default: none. */
+  /** Handler that answers instead of the 503. Default: none. */
   pressureHandler?: PressureHandler;
   /** The error of a refusal, or its class, from which one is made once. Default: FST_UNDER_PRESSURE. */
   customError?: Error | (new () => Error);
@@ -129,13 +129,13 @@ export interface GuardPluginOptions {
   /** Seconds in the header Retry-After: up to 2^31 - 1. Default: 10 for a limit and the health check, the predicted time for the guard. */
   retryAfter?: number;
   /**
-   * The guard. `true` (default): one with the usual options, shared by all of a server that say so; its options; a guard of your own;
-   * or `false`: only limits and health check, as under-pressure.
+   * Guard of the server. `true` (default): one with default options, shared by all plugins of a server that say so; its
+   * options; a guard of your own; or `false`: only limits and health check, as under-pressure.
    */
   guard?: boolean | GuardOptions | Guard;
   /** A settings file, the folder it is in, or its parsed content; see {@link loadSettings}. What is given here counts more. Default: none. */
   config?: string | object;
 }
 
-/** The name under which @fastify/under-pressure has them. */
+/** Name of these options in @fastify/under-pressure. */
 export type FastifyUnderPressureOptions = GuardPluginOptions;

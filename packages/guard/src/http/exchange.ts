@@ -6,12 +6,12 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Guard } from '../guard.js';
 import { type Rejection, Ticket } from '../ticket.js';
 
-/** On a request that has come to a guard: it is not to wait at another, or at the same one again. */
+/** Mark on a request that has come to a guard: it is not to wait at another, or at the same one again. */
 const seen = Symbol('millrace.guard');
 
 type Marked = IncomingMessage & { [seen]?: Guard };
 
-/** Whether a request comes to a guard for the first time; it is marked as this guard's then. */
+/** Reports whether a request comes to a guard for the first time; it is marked as this guard's then. */
 export function isNew(req: IncomingMessage, guard: Guard): boolean {
   const marked = req as Marked;
   if (marked[seen] !== undefined) return false;

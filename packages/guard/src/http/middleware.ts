@@ -4,7 +4,7 @@ import { chosenGuard, type Guard } from '../guard.js';
 import type { GuardOptions } from '../options.js';
 import { Exchange, isNew } from './exchange.js';
 
-/** Middleware as Express and Connect take it. */
+/** Middleware for Express and Connect. */
 export interface GuardMiddleware {
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
   /** Its guard, for `stats()` and `close()`. */
@@ -12,9 +12,9 @@ export interface GuardMiddleware {
 }
 
 /**
- * A guard for the middleware and routes after it. Use it first: middleware before it is not guarded. `guard(server)` sees requests
- * earlier, and upgrades and `Expect: 100-continue` as well; a request that has passed that, or another middleware of
- * this kind, passes here at once.
+ * Returns middleware that guards the middleware and routes after it. Use it first: middleware before it is not guarded.
+ * `guard(server)` sees requests earlier, and upgrades and `Expect: 100-continue` as well; a request that has passed such a
+ * guard, or another middleware of this kind, passes at once.
  *
  * @param options of a guard of its own, or a guard that is shared
  * @throws MILLRACE_E_CLOSED if the guard that is given is closed; MILLRACE_E_INVALID_OPTION

@@ -20,7 +20,7 @@ const HINT = '; of an application, give what its listen() returns, or createServ
 
 /**
  * Puts a guard in front of a server. Listeners may have been added before or may be added later; 'request', 'checkContinue',
- * 'checkExpectation' and 'upgrade' reach them when it is their turn, or never. Refused requests get a 503.
+ * 'checkExpectation' and 'upgrade' reach them when the request is admitted, or never. Refused requests get a 503.
  *
  * @param server of `node:http` or `node:https`; of `node:http2`, requests of its compatibility API
  * @param options of a guard of its own, or a guard that several servers share
@@ -84,13 +84,13 @@ class ServerIntake {
     return this.#emit.call(this.server, event, ...args);
   }
 
-  /** Where somebody has replaced `emit` meanwhile, it still calls the guard's, which then only passes events on. */
+  /** Restores `emit`. If other code has replaced it meanwhile, that still calls the guard's, which then only passes events on. */
   close(): void {
     this.#isClosed = true;
     for (const undo of this.#undo) undo();
   }
 
-  /** Whether the event is one for the guard, and has been given to it. */
+  /** Reports whether the event is one for the guard, and has been given to it. */
   #takes(event: string, first: unknown, second: unknown, third: unknown): boolean {
     if (this.#isClosed) return false;
     switch (event) {

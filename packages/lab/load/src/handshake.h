@@ -11,7 +11,7 @@ enum { HANDSHAKE_KEY_SIZE = 25, HANDSHAKE_ACCEPT_SIZE = 29, HANDSHAKE_MAX_ANSWER
 /* Base64 of 16 random bytes, terminated. */
 void handshake_key(const uint8_t nonce[16], char key[HANDSHAKE_KEY_SIZE]);
 
-/* What the server must answer to a key, terminated. */
+/* Computes the server's answer to a key, terminated. */
 void handshake_accept(const char *key, char accept[HANDSHAKE_ACCEPT_SIZE]);
 
 /* Writes the request, terminated; returns its length, or 0 when it does not fit. */

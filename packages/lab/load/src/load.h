@@ -25,7 +25,7 @@ enum client_state {
   CLIENT_CLOSED,
 };
 
-/* What a frame being written carries. Tracked messages have a sequence number. */
+/* Content of a frame being written. Tracked messages have a sequence number. */
 enum frame_kind { FRAME_MESSAGE, FRAME_TYPING, FRAME_OTHER };
 
 struct client {
@@ -168,7 +168,7 @@ void connect_watch(struct run *run, struct client *client);
 /* A message has become due: it is written at the next flush, unless its sender is closed. */
 void send_due(struct run *run, struct client *client, uint64_t due_us);
 void send_flush(struct run *run, struct client *client);
-/* Any frame but a message; the payload at most FRAME_MAX_CONTROL bytes. */
+/* Sends any frame but a message; the payload at most FRAME_MAX_CONTROL bytes. */
 void send_frame(struct run *run, struct client *client, unsigned opcode, const uint8_t *payload,
                 size_t length);
 
@@ -187,7 +187,7 @@ void run_free(struct run *run);
 
 /* progress.c */
 void progress_line(const struct run *run, uint32_t second);
-/* For a driver that reads the server's costs: the measured window begins, or ends. */
+/* Reports the beginning or end of the measured window, for a driver that reads the server's costs. */
 void progress_mark(const struct run *run, const char *mark);
 
 /* report.c */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What a load message says about itself: `#SENDER.SEQ.SCHED_US.` and then letters up to the
- * wanted length. With a priority other than normal one byte comes first: `!` high, `~` low.
+ * Marker of a load message: `#SENDER.SEQ.SCHED_US.` and then letters up to the wanted length. With a priority other
+ * than normal one byte comes first: `!` high, `~` low.
  *
  * The letters run through the alphabet from a place that follows from the three numbers, so a
  * changed letter and a changed digit are both seen by marker_check.

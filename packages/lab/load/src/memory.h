@@ -11,7 +11,7 @@
 /* `count` zeroed items of `size` bytes. */
 void *memory_new(size_t count, size_t size);
 
-/* As realloc, for `count` items of `size` bytes; what is added is not zeroed. */
+/* Reallocates `count` items of `size` bytes; added memory is not zeroed. */
 void *memory_resize(void *block, size_t count, size_t size);
 
 #endif

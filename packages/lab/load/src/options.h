@@ -14,7 +14,7 @@ enum users { USERS_UNIFORM, USERS_CASUAL, USERS_ACTIVE, USERS_BLEND };
 enum spacing { SPACING_POISSON, SPACING_UNIFORM };
 enum progress { PROGRESS_TEXT, PROGRESS_JSON, PROGRESS_NONE };
 
-/* What the command line asks for. The README's table says what each one means. */
+/* Options of the command line. The README's table explains each. */
 struct options {
   const char *host;
   const char *path; /* NULL: the protocol's own */
@@ -58,7 +58,7 @@ enum options_outcome options_parse(int argc, char **argv, struct options *option
 
 void options_help(FILE *out);
 
-/* All options as the members of a JSON object, without the braces. */
+/* Writes all options as the members of a JSON object, without the braces. */
 void options_json(const struct options *options, FILE *out);
 
 #endif

@@ -45,7 +45,7 @@ enum sequence_verdict {
   SEQUENCE_DUPLICATE, /* was seen already */
 };
 
-/* For numbers that are not simply the next one. */
+/* Handles numbers that are not simply the next one. */
 enum sequence_verdict sequence_observe_out_of_order(struct sequence_store *store,
                                                     struct sequence *sequence, uint32_t number);
 

@@ -1,9 +1,9 @@
 /* Millrace for authors of addons: records from any thread to one JavaScript function, a batch a call.
  *
  * The batched alternative to napi_threadsafe_function. Threads write records of one size into a ring, with
- * millrace_post(); JavaScript sees the ring's memory as one ArrayBuffer, made once, and is called once for all records
- * that have come meanwhile: `callback(buffer, first, count)`. Nothing is allocated, copied to JavaScript or called for
- * a single record.
+ * millrace_post(); JavaScript sees the ring's memory as one ArrayBuffer, made once, and is called once for all
+ * records posted meanwhile: `callback(buffer, first, count)`. Nothing is allocated, copied to JavaScript or called
+ * for a single record.
  *
  * Nothing is linked: the functions come from the addon of the package millrace, as a table that JavaScript hands over.
  *
@@ -14,7 +14,7 @@
  *     int status = millrace_api(env, argv[0], &api);
  *     if (status == 0) status = millrace_ring_open(api, env, &options, argv[1], &ring);
  *
- * Functions return 0 or a negative code. docs/reference/threads.md is the guide. */
+ * Functions return 0 or a negative code. docs/reference/threads.md is the reference. */
 #ifndef MILLRACE_H
 #define MILLRACE_H
 
@@ -26,11 +26,12 @@
 #error "millrace.h needs NAPI_VERSION 8 or newer"
 #endif
 
-/* Of the table. A newer millrace serves addons that were compiled with an older one of these. */
+/* Version of the table. A newer millrace serves addons compiled with an older version. */
 #define MILLRACE_API_VERSION 1
 
 enum {
-  MILLRACE_FULL = -1,        /* there is no room: not taken. Try again later, drop it, or raise `capacity` */
+  MILLRACE_FULL = -1,        /* the ring is full, and the record refused. Try again later, drop it, or raise
+                                `capacity` */
   MILLRACE_CLOSED = -2,      /* the ring was closed, or its environment has ended: not taken */
   MILLRACE_INVALID = -3,     /* an argument or an option is wrong or out of its range */
   MILLRACE_NO_MEMORY = -4,
@@ -40,19 +41,19 @@ enum {
 
 typedef struct millrace_api_s millrace_api_t;
 
-/* Made by millrace_ring_open(), and opaque. */
+/* Opaque ring, created by millrace_ring_open(). */
 typedef struct millrace_ring_s {
   const millrace_api_t* api;
 } millrace_ring_t;
 
-/* Zero what is not set. */
+/* Options of a ring. Zero the unset fields. */
 typedef struct {
   uint32_t record_size; /* bytes; required, from 1 to 65,536. A multiple of 8 suits every typed array */
   uint32_t capacity;    /* records, at most 16,777,216 and 1 GiB; rounded up to a power of two. 0: 16,384 */
   uint32_t max_batch;   /* records in one turn of the loop, at most; more would delay other work. 0: 1,024 */
   uint32_t reserved_number;
   /* Called once, in the thread of the loop, when the last record has been delivered after millrace_ring_close(), or
-   * when the environment ends, and then records may be lost and no JavaScript can run. Posts are refused by then: the
+   * when the environment ends; then records may be lost, and no JavaScript can run. Posts are refused by then: the
    * place to join threads and to free what they use. Not called when the main thread ends the process, by
    * process.exit() or an uncaught error. May be NULL. */
   void (*closed)(napi_env env, void* data);
@@ -60,7 +61,7 @@ typedef struct {
   void* reserved[4];
 } millrace_ring_options_t;
 
-/* What the functions below go through. */
+/* Table of functions that the wrappers below call. */
 struct millrace_api_s {
   uint32_t version;
   int (*ring_open)(napi_env env, const millrace_ring_options_t* options, napi_value callback, millrace_ring_t** ring);
@@ -74,7 +75,7 @@ struct millrace_api_s {
 
 static const napi_type_tag millrace_api_tag = {0x6d696c6c72616365u, 0x93f1d5c07ae2486bu};
 
-/* Takes the table out of what api() of 'millrace/threads' returned. It stays valid until the process ends.
+/* Reads the table from the result of api() of 'millrace/threads'. It stays valid until the process ends.
  * MILLRACE_INVALID: the value is something else. MILLRACE_UNSUPPORTED. */
 static inline int millrace_api(napi_env env, napi_value value, const millrace_api_t** api) {
   napi_valuetype type;
@@ -89,11 +90,11 @@ static inline int millrace_api(napi_env env, napi_value value, const millrace_ap
   return 0;
 }
 
-/* Opens a ring, in the thread of the environment. `callback(buffer, first, count)` is called there with `count` records
- * from number `first` of the buffer on, from byte first * record_size; they never wrap around its end. When it has
- * returned, and the ticks and microtasks that it queued have run, their places are free and will be written again: copy
- * what has to last. An error that it throws is an uncaught
- * exception, as with every callback of Node; the batch counts as delivered, and the next one comes.
+/* Opens a ring, in the thread of the environment. `callback(buffer, first, count)` is called there with `count`
+ * records from number `first` of the buffer on, from byte first * record_size; they never wrap around its end. When
+ * it has returned, and the ticks and microtasks that it queued have run, their places are free and will be written
+ * again: copy data that has to last. An error that it throws is an uncaught exception, as with every callback of
+ * Node; the batch counts as delivered, and the next one comes.
  *
  * The caller has the first reference to the ring. Until it is closed the ring keeps the loop alive, as a
  * napi_threadsafe_function does; see millrace_ring_unref().
@@ -104,33 +105,34 @@ static inline int millrace_ring_open(const millrace_api_t* api, napi_env env, co
   return api->ring_open(env, options, callback, ring);
 }
 
-/* Any thread that has a reference: copies a record into the ring. Never blocks and never calls JavaScript. Those of one
- * thread arrive in its order. Costs tens of nanoseconds; microseconds for the one that has to wake the loop.
- * MILLRACE_FULL, MILLRACE_CLOSED. */
+/* Copies a record into the ring, on any thread that has a reference. Never blocks and never calls JavaScript. The
+ * records of one thread arrive in its order. Costs tens of nanoseconds; microseconds for the one that has to wake
+ * the loop. MILLRACE_FULL, MILLRACE_CLOSED. */
 static inline int millrace_post(millrace_ring_t* ring, const void* record) {
   return ring->api->ring_post(ring, record, 1);
 }
 
-/* The same for an array of records: all are taken, next to each other, or none. More than `capacity` can never be:
+/* Copies an array of records into the ring: all, next to each other, or none. More than `capacity` never fit:
  * MILLRACE_INVALID. */
 static inline int millrace_post_many(millrace_ring_t* ring, const void* records, size_t count) {
   return ring->api->ring_post(ring, records, count);
 }
 
-/* Any thread. A ring that a thread uses must have a reference for it: taken before the thread starts, by one who has
- * one, and released when it is done. Memory goes with the last one; releasing it closes the ring. */
+/* Adds or drops a reference, on any thread. A thread needs one for each ring that it uses: acquired before the
+ * thread starts, by a holder of another, and released when it is done. Releasing the last one closes the ring and
+ * frees its memory. */
 static inline void millrace_ring_acquire(millrace_ring_t* ring) { ring->api->ring_acquire(ring); }
 static inline void millrace_ring_release(millrace_ring_t* ring) { ring->api->ring_release(ring); }
 
-/* Any thread that has a reference: refuses later posts; what was taken is delivered, and then `closed` is called.
- * Once more does nothing. References stay as they are. */
+/* Refuses later posts, on any thread that has a reference; accepted records are delivered, and then `closed` is
+ * called. A second call does nothing. References stay as they are. */
 static inline void millrace_ring_close(millrace_ring_t* ring) { ring->api->ring_close(ring); }
 
-/* The thread of the environment: whether the ring keeps the loop alive. It does, until told otherwise. */
+/* Sets whether the ring keeps the loop alive, on the thread of the environment. It does by default. */
 static inline void millrace_ring_ref(millrace_ring_t* ring) { ring->api->ring_ref(ring); }
 static inline void millrace_ring_unref(millrace_ring_t* ring) { ring->api->ring_unref(ring); }
 
-/* A sentence for a code. */
+/* Returns a sentence for a code. */
 static inline const char* millrace_strerror(int code) {
   switch (code) {
     case 0:

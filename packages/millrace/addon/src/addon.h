@@ -1,6 +1,6 @@
-/* What the files of the addon share. Each feature is one file, or some with one name in front: it registers its
- * functions, and keeps its own data for each environment (the main thread, each worker) in a struct that it hands to
- * them and frees in a cleanup hook. */
+/* Declarations that the files of the addon share. Each feature is one file, or several with a common prefix: it
+ * registers its functions, and keeps its own data per environment (the main thread, each worker) in a struct that it
+ * passes to them and frees in a cleanup hook. */
 #ifndef MILLRACE_ADDON_H
 #define MILLRACE_ADDON_H
 

@@ -1,6 +1,6 @@
-/* What the parts of the backend of files share. What was asked for in one tick comes in one call. What the page cache
- * has is answered in it, within a budget for each turn of the loop; the rest goes to jobs of the threadpool, and each
- * of them comes back in one call.
+/* Declarations that the parts of the file backend share. The requests of one tick come in one call. Files in the
+ * page cache are read in it, within a budget per loop turn; the rest goes to jobs of the threadpool, and each job
+ * comes back in one call.
  *
  *   files.c          a backend opens, and ends with its environment
  *   files_read.c     reads: on the loop, then in jobs
@@ -41,7 +41,7 @@ typedef struct {
   uint32_t used;
 } region_t;
 
-/* What belongs to a file beside libuvbatch's own. */
+/* Data of a file beside libuvbatch's own. */
 typedef struct {
   int32_t id;
   int32_t region;
@@ -75,7 +75,7 @@ typedef struct {
 
 typedef enum { reading, prefetching, appending } kind_t;
 
-/* What was given to jobs at a time. Items of reads, then paths, stand behind its files. */
+/* Requests given to jobs at a time. Items of reads, then paths, stand behind its files. */
 struct batch_s {
   uv_batch_fs_t req;
   files_t* owner;
@@ -93,7 +93,7 @@ struct batch_s {
 files_t* files_of(napi_env env, napi_value handle);
 /* A number for JavaScript; NULL with an exception pending. */
 napi_value files_number(napi_env env, int32_t value);
-/* When nothing is under way any more: the end of the backend. */
+/* Ends the backend, when nothing is in progress any more. */
 void files_close_handles(files_t* files);
 
 /* ---- files_batch.c ---- */
@@ -102,10 +102,10 @@ void files_close_handles(files_t* files);
 batch_t* files_new_batch(kind_t kind, size_t count, size_t bytes);
 item_t* files_items_of(batch_t* batch, size_t count);
 char* files_paths_of(batch_t* batch, size_t count);
-/* From now on it is under way. */
+/* Adds a batch to those in progress. */
 void files_add(files_t* files, batch_t* batch);
 void files_drop(batch_t* batch);
-/* Before and after JavaScript can run in a callback of the batch, which may be dropped by the second. */
+/* Enter and leave a callback of the batch, in which JavaScript can run. Leaving may free the batch. */
 void files_enter(batch_t* batch);
 void files_leave(batch_t* batch);
 

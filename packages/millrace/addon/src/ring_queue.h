@@ -41,11 +41,11 @@ void ring_queue_destroy(ring_queue_t* queue);
 
 enum { ring_taken = 0, ring_wakes = 1, ring_full = -1, ring_closed = -2 };
 
-/* Any thread: all of the records, next to each other, or none. `count` is from 1 to the capacity. After ring_wakes the
- * caller has to wake the reader; ring_full and ring_closed refuse. */
+/* Posts all of the records, next to each other, or none, on any thread. `count` is from 1 to the capacity. After
+ * ring_wakes the caller has to wake the reader; ring_full and ring_closed refuse. */
 int ring_queue_post(ring_queue_t* queue, const void* records, size_t count);
 
-/* Any thread: refuses later posts. Returns 1 when the caller has to wake the reader, which then may find the end. */
+/* Refuses later posts, on any thread. Returns 1 when the caller has to wake the reader, which then may find the end. */
 int ring_queue_close(ring_queue_t* queue);
 
 /* The reader: how many records, at most `limit`, it can read from the place `first` on. 0: there is none, as yet. */

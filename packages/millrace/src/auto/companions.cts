@@ -1,4 +1,4 @@
-/** What goes with the features: observe mode, dashboard, metrics. Only loaded where one of them is wanted. */
+/** Companions of the features: observe mode, dashboard, metrics. Only loaded where one of them is enabled. */
 import { builtin } from '@millrace/base/realm';
 import type * as Observe from '../tools/observe/index.js' with { 'resolution-mode': 'import' };
 import type { Features, Settings } from './feature.cjs';
@@ -11,7 +11,7 @@ const { isMainThread } = builtin('node:worker_threads');
 
 type Observation = Observe.Observation;
 
-/** Whether Node.js loads ES modules synchronously, and prints no warning about it, as 22.12 and 23.0 to 23.4 do. */
+/** True if Node.js loads ES modules synchronously, and prints no warning about it, as 22.12 and 23.0 to 23.4 do. */
 const canRequire =
   (process.features as { require_module?: boolean }).require_module === true &&
   !/^v(22\.12|23\.[0-4])\./.test(process.version);
@@ -63,7 +63,7 @@ export function startCompanions(
   return Promise.all(starts);
 }
 
-/** At once where an ES module can be required: an application may end in its first turn. */
+/** Starts at once where an ES module can be required: an application may end in its first turn. */
 async function startObserver(
   options: Parameters<typeof Observe.startObserving>[0],
 ): Promise<Observation> {

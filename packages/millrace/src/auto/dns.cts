@@ -173,7 +173,7 @@ export class DnsPart implements Part {
     return [kind, hostname, ...question, getDefaultResultOrder!()].join('\n');
   }
 
-  /** Whether `callback` will be told by a flight that has begun, or an answer that is kept. `request` is its `this`. */
+  /** Reports whether `callback` will be told by a flight that has begun, or an answer that is kept. `request` is its `this`. */
   #joins(key: string, request: unknown, callback: Callback): boolean {
     const now = performance.now();
     const kept = this.#kept.get(key);
@@ -224,7 +224,7 @@ export class DnsPart implements Part {
   }
 }
 
-/** For metrics. Without them look-ups are shared all the same. */
+/** Announces the counters, for metrics. Without them look-ups are still shared. */
 async function announceCounters(): Promise<void> {
   try {
     checkModules();

@@ -11,27 +11,30 @@ import type { CoalesceOptions, EnlargeOptions } from '../net/index.js' with {
 import type { InstallOptions } from '../ws/index.js' with { 'resolution-mode': 'import' };
 
 /**
- * ws: fan-out of `millrace/ws`; fs: `millrace/fs`; dns: equal look-ups of names together; reads: `enlarge()`; net: `coalesce()`; guard:
- * `@millrace/guard`; monitor: `@millrace/monitor`.
+ * Name of a feature. ws: fan-out of `millrace/ws`; fs: `millrace/fs`; dns: shared look-ups of equal names; reads:
+ * `enlarge()`; net: `coalesce()`; guard: `@millrace/guard`; monitor: `@millrace/monitor`.
  */
 export type FeatureName = 'ws' | 'fs' | 'dns' | 'reads' | 'net' | 'guard' | 'monitor';
 
-/** waiting: switched on, but nothing has happened yet that it could act on. */
+/** State of a feature. waiting: switched on, but without anything to act on yet. */
 export type FeatureState = 'off' | 'waiting' | 'active';
 
-/** A thing that auto does, to look at and to switch. */
+/** Feature of auto, to inspect and to switch. */
 export interface Feature {
   readonly name: FeatureName;
   readonly state: FeatureState;
-  /** Why it cannot act here, in one sentence; null if it can. */
+  /** Reason why it cannot act here, in one sentence; null if it can. */
   readonly why: string | null;
-  /** Idempotent, like `off()`. Does not throw: what is in its way is in `why`. */
+  /** Switches it on. Idempotent, like `off()`. Does not throw: `why` says what is in its way. */
   on(): void;
-  /** Ends what it does and puts back what it has replaced. Where somebody has replaced that since, ours passes calls on. */
+  /**
+   * Switches it off and restores the functions that it replaced. Where other code has replaced them since, ours pass calls
+   * on.
+   */
   off(): void;
 }
 
-/** What a feature is made of, loaded when it is first needed. */
+/** Implementation of a feature, loaded when it is first needed. */
 export interface Part {
   /** True while the part is on. */
   readonly state: Exclude<FeatureState, 'off'>;
@@ -44,7 +47,7 @@ export interface Part {
 /** All features of this thread, by name. */
 export type Features = Readonly<Record<FeatureName, Feature>>;
 
-/** Where the dashboard is served. */
+/** Address and port of the dashboard. */
 export interface DashboardSettings {
   readonly host: string;
   /** Port: a number from 0 to 65535, default 7117; 0: any free one. */
@@ -52,18 +55,18 @@ export interface DashboardSettings {
   readonly token: string | null;
 }
 
-/** Times for which answers to look-ups of names count. */
+/** Lifetimes of looked-up names. */
 export interface DnsSettings {
-  /** Time in ms for which an answer is kept: 0 to 86,400,000, default 0: no answer is kept, only look-ups that are under way are shared. */
+  /** Time in ms for which a result is kept: 0 to 86,400,000, default 0: none is kept, only look-ups in flight are shared. */
   readonly ttl?: number;
-  /** Time in ms for which it counts longer, when no name server answers: 0 to 86,400,000, default 60,000. Only with `ttl`. */
+  /** Further time in ms for which it is used when no name server answers: 0 to 86,400,000, default 60,000. Only with `ttl`. */
   readonly staleIfError?: number;
 }
 
-/** Options of a guard that a file can hold: those that are not functions. */
+/** Options of a guard that a file can hold: all but functions. */
 export type GuardSettings = Omit<GuardOptions, 'classify' | 'route' | 'onShed'>;
 
-/** What the environment and millrace.config.json amount to. `true` stands for a feature with its default options. */
+/** Settings from the environment and millrace.config.json. `true` stands for a feature with its default options. */
 export interface Settings {
   /** act: run the features that are on; observe: only measure; off: nothing. */
   readonly mode: 'act' | 'observe' | 'off';
@@ -76,6 +79,6 @@ export interface Settings {
   readonly monitor: boolean | Omit<MonitorOptions, 'tasks'>;
   readonly dashboard: false | DashboardSettings;
   readonly metrics: false | 'opentelemetry';
-  /** The file it was read from; null: none. */
+  /** Path of the file; null: none. */
   readonly file: string | null;
 }

@@ -10,7 +10,7 @@ const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
 /** Calls back once, unless the function that it returns is called first. */
 type Trigger = (fire: () => void) => () => void;
 
-/** In the working folder. */
+/** Name of the file, in the working folder. */
 export const usualFile = 'millrace.config.json';
 
 /** The settings when neither the environment nor a file says anything. */

@@ -267,14 +267,14 @@ export class FileCallsPart implements Part {
     return null;
   }
 
-  /** Whether the addon may be asked for one more path. */
+  /** Reports whether the addon may be asked for one more path. */
   #mayAsk(beneath: readonly BindingName[]): boolean {
     if (this.#skipped === 0) return this.#mayCall(beneath);
     this.#skipped--;
     return false;
   }
 
-  /** Whether the turn may answer one more, for which Node.js would use these functions. */
+  /** Reports whether the turn may answer one more, for which Node.js would use these functions. */
   #mayCall(beneath: readonly BindingName[]): boolean {
     if (!this.#isOn || !areOriginal(beneath)) return false;
     if (this.#addon === null) {

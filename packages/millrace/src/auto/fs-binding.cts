@@ -23,14 +23,17 @@ const binding = isClosed ? null : bindingOfNode();
 const originals = Object.fromEntries(names.map((name) => [name, binding?.[name]])) as Binding;
 const areNative = binding !== null && names.every((name) => isNative(originals[name], name));
 
-/** Whether these functions are still those of Node.js. Only where {@link whyReplaced} returned null at the start. Costs some 30 ns per name. */
+/**
+ * Reports whether these functions are still those of Node.js. Only where {@link whyReplaced} returned null at the start.
+ * Costs some 30 ns per name.
+ */
 export function areOriginal(wanted: readonly BindingName[]): boolean {
   if (binding === null) return true;
   for (const name of wanted) if (binding[name] !== originals[name]) return false;
   return true;
 }
 
-/** Why all calls on files are left to Node.js now, in one sentence; null: they are not. */
+/** Returns the reason why all file calls are left to Node.js now, in one sentence; null: they are not. */
 export function whyReplaced(): string | null {
   if (isClosed) return null;
   if (binding === null) {

@@ -123,7 +123,7 @@ export class PendingCallback {
     this.#context = new AsyncResource(type, { requireManualDestroy: true });
   }
 
-  /** Once, in the order in which callbacks are to be called. */
+  /** Called once, in the order in which callbacks are to be called. */
   call(args: readonly unknown[]): void {
     this.#args = args;
     if (callbacks === null) this.scheduleAt(atTurnEnd);
@@ -151,7 +151,7 @@ export function useAddon(binding: CallbacksBinding): void {
   callbacks ??= new Callbacks(binding);
 }
 
-/** So many places of callbacks that were called are kept. */
+/** Places of called callbacks that are kept. */
 const mostCalled = 1024;
 
 /** Callbacks that the addon has Node.js call, in order. */

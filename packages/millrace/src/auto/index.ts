@@ -1,5 +1,5 @@
 /**
- * Switches on what is safe for an application as it is: `node --import millrace/auto app.js`.
+ * Switches on the features that are safe for an unmodified application: `node --import millrace/auto app.js`.
  *
  * @module auto
  */
@@ -26,9 +26,9 @@ try {
   start = await import('./start.cjs');
 }
 
-/** The features of this thread, to look at and to switch on and off. */
+/** The features of this thread, to inspect and to switch on and off. */
 export const features: Features = start.features;
-/** The switches that the environment and the file amount to. */
+/** Settings from the environment and the file. */
 export const settings: Settings = start.settings;
 
 const { ready } = start;

@@ -20,7 +20,7 @@ export class NetPart implements Part {
   readonly #patch: Patch;
   readonly #coalescers = new WeakList<Coalescer>();
   #coalesce: ((socket: Socket, options: CoalesceOptions) => Coalescer | null) | null = null;
-  /** Those that began before `millrace/net` was loaded. */
+  /** Sockets that connected before `millrace/net` was loaded. */
   #early: Socket[] = [];
   #isOn = false;
 

@@ -1,8 +1,9 @@
 /**
- * What auto does: the environment before the file before the defaults. Reading it has no side effects. A file is checked as all options
- * are: config.schema.json says what it may hold, and its keywords become fields of the parser. What JSON Schema cannot express, that one
- * setting must not be larger than another, is checked after that. Each mistake is an Error whose message is one sentence: name, bad value,
- * and what was probably meant. Only loaded where the environment or a file may say something.
+ * Settings of auto: the environment before the file before the defaults. Reading it has no side effects. A file is checked as
+ * all options are: config.schema.json says what it may hold, and its keywords become fields of the parser. What JSON Schema
+ * cannot express, that one setting must not be larger than another, is checked after that. Each mistake is an Error whose
+ * message is one sentence: name, bad value, and what was probably meant. Only loaded where the environment or a file may say
+ * something.
  */
 import { builtin } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';
@@ -15,7 +16,7 @@ const { badValue, show } = is;
 
 type Table = Record<string, unknown>;
 
-/** As `MILLRACE` and files say it, before the dashboard's defaults are filled in. */
+/** Settings of `MILLRACE` and files, before the dashboard's defaults are filled in. */
 type Given = { -readonly [Name in keyof Settings]: Settings[Name] | undefined };
 
 export const featureNames: readonly FeatureName[] = [

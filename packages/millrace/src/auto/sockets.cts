@@ -25,12 +25,12 @@ export function serverOf(object: object): Server | null {
   return server ?? _server ?? null;
 }
 
-/** Whether it is Millrace's own: a server, or a socket, or one that such a server has accepted. */
+/** Reports whether it is Millrace's own: a server, or a socket, or one that such a server has accepted. */
 export function isOwn(object: object): boolean {
   return (object as Marked)[own] === true || (serverOf(object) as Marked | null)?.[own] === true;
 }
 
-/** Whether a socket is the application's, and carries plain bytes: no TLS, no terminal, no stream of `process`. */
+/** Reports whether a socket is the application's, and carries plain bytes: no TLS, no terminal, no stream of `process`. */
 export function isPlain(socket: Socket): boolean {
   const { encrypted, isTTY, fd } = socket as { encrypted?: unknown; isTTY?: unknown; fd?: unknown };
   return encrypted !== true && isTTY !== true && typeof fd !== 'number' && !isOwn(socket);
@@ -39,7 +39,7 @@ export function isPlain(socket: Socket): boolean {
 const taken = new WeakSet<Socket>();
 const coalescers = new WeakMap<Socket, { off(): void }>();
 
-/** From now on fan-out gathers what this socket sends. */
+/** Has fan-out gather the frames of this socket from now on. */
 export function take(socket: Socket): void {
   taken.add(socket);
   coalescers.get(socket)?.off();
@@ -48,7 +48,7 @@ export function take(socket: Socket): void {
 
 export const isTaken = (socket: Socket): boolean => taken.has(socket);
 
-/** To be switched off when fan-out takes the socket. */
+/** Records a coalescer, to be switched off when fan-out takes the socket. */
 export function coalescedBy(socket: Socket, coalescer: { off(): void }): void {
   coalescers.set(socket, coalescer);
 }

@@ -1,6 +1,6 @@
 /**
- * What `node --import millrace/auto` and `node --require millrace/auto` do. It is CommonJS, so that both are the same module, and loads
- * nothing of Millrace but the few files beside it; what a feature needs is loaded when there is something that it could
+ * Entry of `node --import millrace/auto` and `node --require millrace/auto`. It is CommonJS, so that both are the same
+ * module, and loads only the few files beside it; the modules of a feature are loaded when there is something that it could
  * act on.
  */
 import { builtin } from '@millrace/base/realm';
@@ -29,9 +29,9 @@ interface Started {
   readonly ready: Promise<unknown> | undefined;
 }
 
-/** Where another copy of this package in the same thread finds that it is not the first. */
+/** Key by which another copy of this package in the same thread finds that it is not the first. */
 const key = Symbol.for('millrace.auto');
-/** How long the application is kept waiting at most, in ms. */
+/** Longest delay of the application's start, in ms. */
 const longestWaitMs = 1000;
 
 function start(): Started {
@@ -78,7 +78,7 @@ function settingsOrExit(env: NodeJS.ProcessEnv): Settings {
   }
 }
 
-/** Whether another process serves the dashboard, and wants to hear from this one. */
+/** Reports whether another process serves the dashboard, and wants to hear from this one. */
 function isFed(env: NodeJS.ProcessEnv): boolean {
   if (!env.MILLRACE_FEED) return false;
   const { switchesOf } = require('./settings.cjs') as typeof import('./settings.cjs');
@@ -98,9 +98,9 @@ const holder = process as unknown as Record<symbol, Started | undefined>;
 const started = holder[key] ?? start();
 if (holder[key] === undefined) Object.defineProperty(process, key, { value: started });
 
-/** The features of this thread, to look at and to switch on and off. */
+/** The features of this thread, to inspect and to switch on and off. */
 export const features: Features = started.features;
-/** The switches that the environment and the file amount to. */
+/** Settings from the environment and the file. */
 export const settings: Settings = started.settings;
 /** @internal */
 export const ready: Promise<unknown> | undefined = started.ready;

@@ -26,7 +26,7 @@ import {
 
 export type { BatchEmitterOptions, PushOptions, TypeOptions } from './options.js';
 
-/** What comes with the items of a batch handler. */
+/** Second argument of a batch handler. */
 export interface BatchInfo {
   readonly type: string | symbol;
   readonly trigger: Trigger;
@@ -38,17 +38,17 @@ type AnyEvents = Record<string | symbol, any[]>;
 type Key<T> = (keyof T & (string | symbol)) | 'error' | 'newListener' | 'removeListener';
 type Args<T, K> = K extends keyof T ? (T[K] extends unknown[] ? T[K] : unknown[]) : any[];
 type Handler<T, K> = (...args: Args<T, K>) => void;
-/** What a batch handler gets for each event: its argument, or the list of its arguments when it has several. */
+/** Item that a batch handler gets per event: its argument, or the list of its arguments when it has several. */
 export type Item<A> = A extends [infer One] ? One : A;
 
-/** A function for `onBatch`: it gets the items of one batch, in order. */
+/** Handler for `onBatch`. It gets the items of one batch, in order. */
 export type BatchHandler<A> = (items: Item<A>[], info: BatchInfo) => unknown;
 
-/** An event that was pushed; `cancel()` takes it back while it is queued or retained. */
+/** Pushed event; `cancel()` takes it back while it is queued or retained. */
 export interface PushedEvent {
   readonly type: unknown;
   readonly priority: Priority;
-  /** True if the event was still queued or retained and no handler will get it; false if it has left. */
+  /** Takes the event back. Returns true if it was still queued or retained: no handler will get it; false if it has left. */
   cancel(): boolean;
 }
 
@@ -56,7 +56,7 @@ export interface EmitterStats extends QueueStats {
   retained: {
     count: number;
     bytes: number;
-    /** Share of its bound that the fullest type has in use, 0 to 1. */
+    /** Share in use of the fullest type's bound, 0 to 1. */
     fill: number;
     held: number;
     replayed: number;
@@ -70,11 +70,11 @@ const emitNow: (this: EventEmitter, type: string | symbol, ...args: unknown[]) =
 type Listener = (...args: any[]) => void;
 const noType = Symbol('no type');
 /**
- * An `EventEmitter` whose events leave in batches: `emit` queues, and at the end of the loop turn everything queued is
- * delivered in order of priority and arrival. Drop-in for `node:events`; `docs/reference/millrace.md` says what differs.
+ * An `EventEmitter` whose events leave in batches: `emit` queues, and the end of the loop turn delivers everything queued in
+ * order of priority and arrival. Drop-in for `node:events`; `docs/reference/millrace.md` says what differs.
  *
  * `emit` costs some tens of ns and never runs a listener, except for `'error'`, `'newListener'` and `'removeListener'`, which
- * are synchronous as always, and under the policy `direct`, where everything is.
+ * are synchronous as always, and under the policy `direct`, which makes everything synchronous.
  */
 export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitter {
   readonly #host = new TurnHost();
@@ -94,9 +94,9 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #direct = false;
   /** Events have sizes. */
   #measured = false;
-  /** There are batch handlers, or a batch that some are getting. */
+  /** True while there are batch handlers, or a batch is being delivered to some. */
   #batching = false;
-  /** Nothing but queueing is left to do for an event. */
+  /** True if an event only has to be queued. */
   #queues = false;
   /** Events that were emitted without the engine. */
   #emitted = 0;
@@ -201,8 +201,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   /**
-   * As `emit`, with a priority, a size and a key for this event, and a handle to cancel it. With a key it takes the place of the
-   * queued event of its type and key. `args` is the list of arguments that the handlers get.
+   * Queues an event as `emit` does, with a priority, a size and a key for this event, and a handle to cancel it. With a key
+   * it takes the place of the queued event of its type and key. `args` is the list of arguments that the handlers get.
    */
   push<K extends keyof T & (string | symbol)>(
     type: K,
@@ -245,7 +245,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return this;
   }
 
-  /** Removes a batch handler; without one, all of the type's. */
+  /** Removes a batch handler; without `handler`, all of the type's. */
   offBatch<K extends keyof T & (string | symbol)>(
     type: K,
     handler?: BatchHandler<Args<T, K>>,
@@ -255,7 +255,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return this;
   }
 
-  /** Sets options of one type. Options that are not given stay. Throws MILLRACE_E_INVALID_OPTION. */
+  /** Sets options of one type. Omitted options stay. Throws MILLRACE_E_INVALID_OPTION. */
   configure<K extends keyof T & (string | symbol)>(type: K, options: TypeOptions): this {
     checkQueued(type);
     const parsed = parseGiven('BatchEmitter.configure()', options, typeSchema);
@@ -304,13 +304,13 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return this;
   }
 
-  /** Delivers everything queued, inside this call; called by a handler: when its batch is over. */
+  /** Delivers everything queued, inside this call; in a handler, after the current batch. */
   flush(): void {
     this.#engine.flush();
   }
 
   /**
-   * Delivers what is queued, or discards it and tells `onLost`; later events are refused. What is retained expires.
+   * Delivers the queued events, or discards them and calls `onLost`; later events are refused. Retained events expire.
    * Idempotent. Listeners stay registered.
    */
   close(options: { discard?: boolean } = {}): void {
@@ -449,7 +449,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     whenRejected(result, (error) => this.#rejected(error, event));
   }
 
-  /** As node:events reports a rejection that it captured. */
+  /** Reports a rejection as node:events reports a captured one. */
   #rejected(error: unknown, event: BatchEvent): void {
     this.#engine.counters.errors++;
     const own = (this as { [captureRejectionSymbol]?: unknown })[captureRejectionSymbol];
@@ -457,7 +457,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     else this.#failed(error);
   }
 
-  /** As an exception that nobody catches, unless somebody listens to 'error'. The rest of the batch goes on first. */
+  /** Throws an uncaught exception, unless there is a listener for 'error'. The rest of the batch goes on first. */
   #failed(error: unknown): void {
     if (this.listenerCount('error') === 0) {
       throwLater(error, atTurnEnd);
@@ -516,7 +516,7 @@ class LossReport {
   readonly #onLost: BatchEmitterOptions['onLost'];
   readonly #warned = new Set<string>();
 
-  /** Without `onLost`, each type and code is warned of once. */
+  /** Warns once per type and code without `onLost`. */
   constructor(onLost: BatchEmitterOptions['onLost']) {
     this.#onLost = onLost;
   }
@@ -583,7 +583,7 @@ class BatchHandlers {
   #batch: Batch | null = null;
   readonly #grouped = new Set<Type>();
 
-  /** There are handlers, or a batch that some are getting. */
+  /** True while there are handlers, or a batch is being delivered to some. */
   get inUse(): boolean {
     return this.#byType.size > 0 || this.#batch !== null;
   }
@@ -676,7 +676,7 @@ function argsOf(data: unknown): Arguments {
   return Array.isArray(data) ? data : [data];
 }
 
-/** What a batch handler gets for an event. */
+/** Returns the item of an event for a batch handler. */
 function itemOf(args: Arguments): unknown {
   return args.length === 1 ? args[0] : args;
 }

@@ -14,23 +14,24 @@ import {
 
 /** Options of a {@link BatchEmitter}: those of its queue, and these. */
 export interface BatchEmitterOptions extends Partial<QueueOptions> {
-  /** Retention for every type that has none of its own. Default: off. */
+  /** Retention of types without a setting of their own. Default: off. */
   retain?: boolean | Partial<RetainOptions>;
   /**
-   * `batch` (default): a batch's events follow one another directly, and ticks and promise jobs come after the last. `event`: each
-   * event starts in a new macrotask, so that they come between two; costs a macrotask an event.
+   * Isolation of handlers. `batch` (default): a batch's events follow one another directly, and ticks and promise jobs run
+   * after the last. `event`: each event starts in a new macrotask, so that ticks and promise jobs run in between; costs a
+   * macrotask per event.
    */
   isolation?: Isolation;
-  /** Whether handlers see the AsyncLocalStorage values of the push: `auto` (default, once any is in use), `on`, `off`. */
+  /** Lets handlers see the AsyncLocalStorage values of the push: `auto` (default, once any is in use), `on`, `off`. */
   context?: ContextMode;
   /** Bytes of an event, for `maxQueueBytes` and retention. Default: 0 bytes. A type's own `size` comes first. */
   size?: (type: string | symbol, args: unknown[]) => number;
   /**
-   * Called for each accepted event that a bound or a close ended without a handler: code
-   * MILLRACE_E_RETENTION, MILLRACE_E_EXPIRED or MILLRACE_E_CANCELLED. Default: a process warning, once for each type and code.
+   * Called for each accepted event that ended without a handler, by a bound or a close: code MILLRACE_E_RETENTION,
+   * MILLRACE_E_EXPIRED or MILLRACE_E_CANCELLED. Default: a process warning, once for each type and code.
    */
   onLost?: (error: MillraceError, type: string | symbol, args: unknown[]) => void;
-  /** Reports what the promise of a listener rejects with, as `EventEmitter` does. Default: `EventEmitter.captureRejections`. */
+  /** Reports rejections of a listener's promise, as `EventEmitter` does. Default: `EventEmitter.captureRejections`. */
   captureRejections?: boolean;
 }
 
@@ -38,16 +39,16 @@ export interface BatchEmitterOptions extends Partial<QueueOptions> {
 export interface TypeOptions {
   /** Class of the type's events. Default: by the type's name, see `docs/reference/millrace.md`. */
   priority?: Priority;
-  /** Keep events without a handler for one that registers later. Default: as the emitter says. */
+  /** Keeps events without a handler for one that registers later. Default: the emitter's setting. */
   retain?: boolean | Partial<RetainOptions>;
   /** Events of this type a batch can hold: 1 to 1,000,000; default: no limit of its own. */
   maxBatch?: number;
-  /** Bytes of an event of this type. Default: as the emitter's `size` says. */
+  /** Bytes of an event of this type. Default: the emitter's `size`. */
   size?: (...args: any[]) => number;
   /**
-   * Returns the data of the event that stands for a queued one and a newer one of its key. It gets, and returns, an event's argument,
-   * or the list of its arguments if the newer one has several or none. If it throws, both events stay, and the error is reported as
-   * that of a listener. `false` (default): the newer event replaces the older one.
+   * Merges the data of a queued event with that of a newer one of its key. It gets and returns an event's argument, or the
+   * list of its arguments if the newer one has several or none. If it throws, both events stay, and the error is reported
+   * like a listener's. `false` (default): the newer event replaces the older one.
    */
   merge?: Merging | false;
 }
@@ -57,13 +58,13 @@ type Merging = (older: any, newer: any) => unknown;
 
 /** Options of `BatchEmitter.push()`. */
 export interface PushOptions {
-  /** Its class; default: that of its type. */
+  /** Priority of the event; default: that of its type. */
   priority?: Priority;
-  /** Size in bytes: 0 to 2^53 - 1; default: the size function's answer. */
+  /** Size in bytes: 0 to 2^53 - 1; default: the result of the size function. */
   bytes?: number;
   /**
-   * Any value but undefined, compared as in a Map: while an event of this type and key is queued, this one takes its place, and that one
-   * is counted as `superseded`. Default: none.
+   * Key of the event: any value but undefined, compared as in a Map. It takes the place of a queued event of its type and
+   * key, which is counted as `superseded`. Default: none.
    */
   key?: unknown;
 }

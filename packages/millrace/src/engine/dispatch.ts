@@ -27,7 +27,7 @@ export interface Handlers {
   macrotask(fn: () => void): void;
 }
 
-/** How an event can end without a handler. */
+/** Ways in which an event can end without a handler. */
 export type Loss = 'unhandled' | 'retention' | 'age' | 'close' | 'off' | 'cancelled';
 
 /** `batch`: a batch's events follow one another directly; `event`: each starts in a new macrotask. */
@@ -132,7 +132,7 @@ export class Dispatcher implements Sink {
     if (!this.#handlers.run(event, batch, index)) this.#orphan(event);
   }
 
-  /** No handler: retained if its type retains, else it ends here. */
+  /** Retains an event without a handler if its type retains, else ends it. */
   #orphan(event: BatchEvent): void {
     const { counters } = this.#engine;
     this.#orphans++;

@@ -32,7 +32,7 @@ export interface Batch<Data = unknown> {
   readonly time: number;
 }
 
-/** Where batches go. */
+/** Receiver of batches. */
 export interface Sink<Data = unknown> {
   /**
    * Hands a batch to its handlers. Must not throw. Returns `false` when it is not done yet: then no other batch leaves
@@ -69,13 +69,13 @@ export class Engine<Data = unknown> {
   #scheduled = false;
   /** A batch is with the sink, or cut batches are on their way to it. */
   #busy = false;
-  /** A dispatch point came while it was: the end of the batch has to be one, replays included. */
+  /** True if a dispatch point came meanwhile: the end of the batch has to be one, replays included. */
   #missed = false;
   /** Direct pushes that are running their handlers, one inside the other. */
   #nested = 0;
   /** Batches cut by flush, close or a switch that have not reached the sink yet; null stands before each series. */
   #cut: (Cut<Data> | null)[] = [];
-  /** How many of them have been taken: shifting the array at every step would cost O(n). */
+  /** Number of them that have been taken: shifting the array at every step would cost O(n). */
   #cutTaken = 0;
   /** Batches that may still leave at the dispatch point that is running; 0 when none is. */
   #budget = 0;
@@ -87,12 +87,12 @@ export class Engine<Data = unknown> {
   #isHeld = false;
   #heldSince = 0;
   #armed = false;
-  /** No event is taken any more; `#closing` says what is left to do. */
+  /** True when events are refused; `#closing` says what is left to do. */
   #closed = false;
   #closing: 'open' | 'deliver' | 'delivering' | 'discard' | 'closed' = 'open';
   /** Options that a handler switched: applied when the current batch is over. */
   #pending: Partial<QueueOptions> | null = null;
-  /** Whether pushes matter to the advisor. */
+  /** True if pushes matter to the advisor. */
   #estimating = false;
   /** Events from which on it matters to the advisor how long a batch takes. */
   #timedFrom = Number.POSITIVE_INFINITY;
@@ -124,7 +124,7 @@ export class Engine<Data = unknown> {
 
   // ---- what users of an engine can read
 
-  /** Where types are looked up. */
+  /** The queue, in which types are looked up. */
   get queue(): Queue {
     return this.#queue;
   }
@@ -139,7 +139,7 @@ export class Engine<Data = unknown> {
     return this.#seq;
   }
 
-  /** No event is taken any more. */
+  /** True when events are refused. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -212,7 +212,7 @@ export class Engine<Data = unknown> {
     if (this.#hold < 0 || this.#endsHold(level)) this.#schedule();
   }
 
-  /** Whether the hold of the open batch may end with an event of this class that has just been pushed. */
+  /** Reports whether the hold of the open batch may end with an event of this class that has just been pushed. */
   #endsHold(level: PriorityClass): boolean {
     return level === HIGH || this.#isFull || this.#isOverThreshold;
   }
@@ -372,7 +372,10 @@ export class Engine<Data = unknown> {
     else this.#begin();
   }
 
-  /** Whether an event pushed at this time is still within the hold; not when the clock went back, which says nothing about its wait. */
+  /**
+   * Reports whether an event pushed at this time is still within the hold; not when the clock went back, which says nothing
+   * about its wait.
+   */
   #waitsOn(pushed: number, now: number): boolean {
     return now < pushed + this.#hold && now >= pushed;
   }
@@ -454,7 +457,7 @@ export class Engine<Data = unknown> {
     this.#run();
   }
 
-  /** What the open batch leaves with, or null when it stays open. */
+  /** Returns the trigger with which the open batch leaves, or null when it stays open. */
   #judge(): Trigger | null {
     const queue = this.#queue;
     const options = this.#options;
@@ -566,7 +569,7 @@ export class Engine<Data = unknown> {
     this.#afterBatch();
   }
 
-  /** What handlers asked for while their batch was running. */
+  /** Does what handlers asked for while their batch was running. */
   #afterBatch(): void {
     if (this.#pending !== null) {
       // Batches that were cut under the old options leave under them.

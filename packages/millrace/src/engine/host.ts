@@ -1,5 +1,5 @@
 /**
- * Where an engine's time and its dispatch points come from, and where these lie in Node's loop. One file, so that every queue used is
+ * Source of an engine's time and dispatch points, and their places in Node's loop. One file, so that every queue used is
  * named here.
  */
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
@@ -7,7 +7,7 @@ import { afterMicrotasks, atTurnEnd } from '@millrace/base/turn';
 import { Utilization } from './policy.js';
 import type { Tick } from './queue.js';
 
-/** What an engine needs from the world. */
+/** Services that an engine needs. */
 export interface Host {
   /** Time in ms; may be read once and kept for the rest of a loop turn. */
   now(): number;
@@ -27,7 +27,7 @@ export interface Host {
   readonly holdCost: number;
 }
 
-/** What a host calls: an engine. */
+/** Engine, as its host calls it. */
 interface Hosted {
   turn(): void;
   holdEnded(): void;
@@ -56,7 +56,7 @@ let loopUtilization: LoopUtilization | null = null;
 /** Cost of a timer that is set, fires and is taken back, and of a turn of the loop for it: about 0.05 ms on a busy server. */
 const holdCostMs = 0.05;
 
-/** What both hosts share: a clock that is read once per turn, and the timer of a hold. */
+/** Base of both hosts: a clock that is read once per turn, and the timer of a hold. */
 abstract class NodeHost implements Host {
   #engine!: Hosted;
   #scheduled = false;

@@ -6,17 +6,23 @@ type PolicyName = 'direct' | 'fixed' | 'adaptive';
 export type Order = 'arrival' | 'type';
 type Hold = 'tuned' | 'always';
 
-/** Options of a queue. Each is optional for the user; see {@link defaults}. */
+/** Options of a queue. Each has a default; see {@link defaults}. */
 export interface QueueOptions {
-  /** When a batch leaves. `direct` does not batch; `fixed` holds for `maxDelay`; `adaptive` (default) holds as long as it pays. */
+  /**
+   * Policy that decides when a batch leaves. `direct` does not batch; `fixed` holds for `maxDelay`; `adaptive` (default)
+   * holds as long as it pays.
+   */
   policy: PolicyName;
-  /** `arrival` (default): a batch is in order of arrival; `type`: grouped by type, the type with the oldest event first. */
+  /**
+   * Order of a batch. `arrival` (default): in order of arrival; `type`: grouped by type, the type with the oldest event
+   * first.
+   */
   order: Order;
   /** Events a batch can hold: 1 to 1,000,000, default 1024. Lower it to give the loop more turns in a burst. */
   maxBatch: number;
   /** Longest hold in ms from the push of the oldest event: 0 to 60,000, default 0 (`fixed`: 50). */
   maxDelay: number;
-  /** A hold ends at this many queued events: 0 (off, default) to 1,000,000. */
+  /** Queued events that end a hold: 0 (off, default) to 1,000,000. */
   threshold: number;
   /**
    * Share of a core that each ms of delay has to save: 0 to 1, default 0.005. Lower it where delay does not matter; 0 uses all of
@@ -24,12 +30,15 @@ export interface QueueOptions {
    */
   minSaving: number;
   /**
-   * Longest time in ms that a batch that is not held may keep the loop: 0 (off, default) to 60,000. When batches take longer, the next
-   * ones take as many events as fit, and the rest waits for the next turn; not where that makes each event dearer. Set it, for example to
-   * 5, where bursts of slow events must not keep other work on the loop waiting. Only for `adaptive`.
+   * Longest time in ms that a batch that is not held may keep the loop: 0 (off, default) to 60,000. When batches take longer,
+   * the next ones take as many events as fit, and the rest waits for the next turn; not if that makes each event dearer. Set
+   * it, for example to 5, where bursts of slow events must not keep other work on the loop waiting. Only for `adaptive`.
    */
   maxBatchTime: number;
-  /** `tuned` (default) compares holding with not holding and stops where it does not pay; `always` does not. Only for `adaptive`. */
+  /**
+   * Tuning of holds. `tuned` (default) compares holding with not holding and stops where it does not pay; `always` does not
+   * compare. Only for `adaptive`.
+   */
   hold: Hold;
   /** Events that may be queued: 1 to 100,000,000, default 65,536. Beyond it a push is refused. */
   maxQueue: number;
@@ -56,7 +65,7 @@ export const queueFields = {
 
 export const queueSchema = is.schema(queueFields);
 
-/** Those of a front end that has one order. */
+/** Options of a front end that has one order. */
 export const orderedFields = is.omit(queueFields, 'order');
 export const orderedSchema = is.schema(orderedFields);
 
@@ -65,18 +74,21 @@ export const defaults: Readonly<QueueOptions> = Object.freeze({
   maxDelay: 0,
 });
 
-/** Under `fixed` a hold is the point, so it has a default of its own (ms). */
+/** Default hold under `fixed` in ms, where holding is the point. */
 const fixedMaxDelayMs = 50;
 
-/** How unhandled events of a type are kept for handlers that register late. */
+/** Retention of unhandled events of a type, for handlers that register late. */
 export interface RetainOptions {
-  /** `first` (default): delivered to the first handler that comes; `each`: to every handler that comes within `maxAge`. */
+  /**
+   * Receivers of retained events. `first` (default): the first handler that registers; `each`: every handler that registers
+   * within `maxAge`.
+   */
   replay: 'first' | 'each';
   /** Events kept: 1 to 1,000,000, default 1,000. */
   max: number;
   /** Bytes kept, as far as sizes are given: 1 to 2^53 - 1, default 1 MiB. */
   maxBytes: number;
-  /** Time an event is kept in ms: 1 to 2,147,483,647, default 60,000. */
+  /** Time in ms for which an event is kept: 1 to 2,147,483,647, default 60,000. */
   maxAge: number;
 }
 
@@ -92,7 +104,7 @@ export const retainDefaults: Readonly<RetainOptions> = Object.freeze(parse('', {
 /** The option `retain`, of an emitter and of a type. */
 export const retainField = is.either(is.boolean(), is.partial(retainSchema));
 
-/** What `retain` means: null for none. */
+/** Parses `retain`: null for none. */
 export function retention(
   retain: boolean | Partial<RetainOptions>,
   base: Readonly<RetainOptions> = retainDefaults,
@@ -104,7 +116,7 @@ export function retention(
 /** Options of a queue as they come out of a front end. */
 export type ParsedQueueOptions = { [Name in keyof QueueOptions]?: QueueOptions[Name] | undefined };
 
-/** Those that are given. */
+/** Returns the options that are given. */
 export function queueOptions(parsed: ParsedQueueOptions): Partial<QueueOptions> {
   const options: Record<string, unknown> = {};
   for (const name of queueSchema.names) {

@@ -1,7 +1,7 @@
 /**
- * When a batch leaves. `fixed` holds each batch for `maxDelay`. `adaptive` holds where that has been measured to pay: the law of
- * costs ({@link leastCostHold}) proposes a hold, and the {@link Comparison} with not holding disposes. Under the third policy,
- * `direct`, the engine hands on each event as it is pushed and asks nobody.
+ * Decides when a batch leaves. `fixed` holds each batch for `maxDelay`. `adaptive` holds where that has been measured to pay:
+ * the law of costs ({@link leastCostHold}) proposes a hold, and the {@link Comparison} with not holding disposes. Under the
+ * third policy, `direct`, the engine hands on each event as it is pushed and asks nobody.
  *
  * A hold of h ms spreads what a batch costs beside its events over the `1 + rate * h` events that a destination gets meanwhile, and
  * its own cost over all events of the batch; it delays each of them by h ms. `minSaving` is the price of that delay: the share of a core
@@ -237,7 +237,10 @@ export class Comparison {
     this.#start = null;
   }
 
-  /** Whether holding goes on after what was measured in the current window so far; ends the window when it is long enough. */
+  /**
+   * Reports whether holding goes on after what was measured in the current window so far; ends the window when it is long
+   * enough.
+   */
   #isWorthIt(start: Moment, now: number, left: number, pushed: number, maxDelay: number): boolean {
     const { shortest, longest } = windowMs;
     const isHeld = this.#holds;
@@ -294,7 +297,7 @@ export class Comparison {
     return this.#fall(pushed, ms, chance) > 0 ? this.#fall(pushed, ms, 0) : 0;
   }
 
-  /** Whether holding goes on. `isSure`: the saving comes from enough windows to be judged. */
+  /** Reports whether holding goes on. `isSure`: the saving comes from enough windows to be judged. */
   #verdict(now: number, saving: number | null, slowdown: number, isSure: boolean): boolean {
     const slows = slowdown > mostSlowdown;
     if (!slows && !(isSure && saving !== null && saving < leastSaving)) {
@@ -573,9 +576,9 @@ export class Advisor {
   #options!: Readonly<QueueOptions>;
   /** Types pushed since the last dispatch point, whose rates wait for `fold`. */
   readonly touched: RatedType[] = [];
-  /** Whether rates, costs and the comparison matter. */
+  /** True if rates, costs and the comparison matter. */
   estimating = false;
-  /** Whether the time limit matters. */
+  /** True if the time limit matters. */
   timing = false;
   /** The highest rate among the types that the last dispatch point found pushed. */
   #rate = 0;
@@ -603,7 +606,7 @@ export class Advisor {
     this.timing = adaptive && options.maxBatchTime > 0;
   }
 
-  /** From now on these signals count; `rate` for one type when it is named. */
+  /** Overrides signals from now on; `rate` for one type when it is named. */
   give(given: Given, type: RatedType | null): void {
     if (type !== null) {
       this.#givenRates.set(type, given.rate!);
@@ -638,7 +641,7 @@ export class Advisor {
     this.touched.length = 0;
   }
 
-  /** Whether the batch about which the policy was asked last leaves in a window that does not hold. */
+  /** Reports whether the batch about which the policy was asked last leaves in a window that does not hold. */
   get isComparing(): boolean {
     return this.#why === 'comparison window';
   }

@@ -21,7 +21,7 @@ import { classOfType, HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/ba
 import type { Order } from './options.js';
 import type { Rate } from './policy.js';
 
-/** When a limit cuts a batch, this many NORMAL events are chosen for one LOW one. */
+/** NORMAL events per LOW one, when a limit cuts a batch. */
 const normalPerLow = 8;
 /** Up to this many types the map is never swept. */
 const fewTypes = 1024;
@@ -43,7 +43,7 @@ interface Arrived {
   readonly time: number;
 }
 
-/** Whether it was pushed at this time or before. */
+/** Reports whether it was pushed at this time or before. */
 export function isAged(one: Arrived | null, agedAt: number): boolean {
   return one !== null && one.time <= agedAt;
 }
@@ -243,7 +243,7 @@ function waits(event: BatchEvent | null): boolean {
   return event !== null && event.stage === QUEUED;
 }
 
-/** What the map holds for a type: how many of its events are queued, its settings, its rate. */
+/** Entry of the map for a type: how many of its events are queued, its settings, its rate. */
 export class TypeEntry {
   readonly type: unknown;
   priority: PriorityClass;
@@ -295,7 +295,7 @@ export class Queue {
 
   /** The entry that was asked for last. */
   recent: TypeEntry | null = null;
-  /** For each class, the push of the oldest event in the batch that was taken last; null: it has none of the class. */
+  /** Time of push per class of the oldest event in the last batch taken; null: it has none of the class. */
   readonly taken: [Tick | null, Tick | null, Tick | null] = [null, null, null];
   /** Events queued, and their bytes. */
   count = 0;
@@ -417,7 +417,7 @@ export class Queue {
     this.freeKey(event);
   }
 
-  /** No newer event supersedes this one from here on. One may have its key already: their merge had failed. */
+  /** Ends superseding of an event by newer ones. One may have its key already: their merge had failed. */
   freeKey(event: KeyedEvent): void {
     const { entry, key } = event;
     if (entry.keys!.get(key) === event) entry.keys!.delete(key);
@@ -456,7 +456,7 @@ export class Queue {
     return this.#choose(limit, [Number.POSITIVE_INFINITY, agedAt, agedAt - maxDeferral]);
   }
 
-  /** Whether an aged event goes before one of a higher class, or could. */
+  /** Reports whether an aged event goes before one of a higher class, or could. */
   #merges(agedAt: number): boolean {
     const isAlone = !this.#byType && this.#lanes[HIGH].count === 0;
     return isAged(this.#head(LOW), agedAt) || (isAged(this.#head(NORMAL), agedAt) && !isAlone);
@@ -608,7 +608,7 @@ abstract class Cursor {
   /** The next event that counts as LOW. */
   abstract low(): BatchEvent | null;
 
-  /** Whether an event counts as this class or a higher one. */
+  /** Reports whether an event counts as this class or a higher one. */
   protected counts(event: BatchEvent | null, as: PriorityClass): event is BatchEvent {
     return event !== null && event.time <= this.#agedAt[event.priority - as]!;
   }
@@ -652,7 +652,7 @@ class TypeCursor extends Cursor {
   /** The lane that HIGH events, and later NORMAL ones, are being taken from. */
   #group: Lane | null = null;
   #lowGroup: Lane | null = null;
-  /** Whether NORMAL or LOW lanes had events that count as HIGH. */
+  /** True if NORMAL or LOW lanes had events that count as HIGH. */
   #hasAged = false;
   /** The next of the LOW lanes that had no aged event; and those that lost theirs, the one with the oldest event first. */
   #lowAt = -1;

@@ -40,7 +40,7 @@ interface RetentionCounters {
   refused: number;
 }
 
-/** Why a retained event ended without a handler: its age, the queue's close, or retention was turned off. */
+/** Reason why a retained event ended without a handler: its age, the queue's close, or retention was turned off. */
 type Expiry = 'age' | 'close' | 'off';
 
 export class Retention {
@@ -48,7 +48,7 @@ export class Retention {
   readonly #where = new Map<BatchEvent, Kept>();
   /** Types with something due, in the order in which their handlers registered. */
   readonly #dueTypes = new Set<unknown>();
-  /** Whether anything is due. A field of its own: it is looked at for every event. */
+  /** True if anything is due. A field of its own: it is looked at for every event. */
   anyDue = false;
   readonly counters: RetentionCounters = { held: 0, replayed: 0, expired: 0, refused: 0 };
   #bytes = 0;
@@ -82,13 +82,13 @@ export class Retention {
     this.#schedule();
   }
 
-  /** How the type retains, or null. */
+  /** Returns the retention of a type, or null. */
   options(type: unknown): RetainOptions | null {
     const known = this.#types.get(type);
     return known === undefined ? this.#fallback : known.options;
   }
 
-  /** Whether any type may retain. */
+  /** Reports whether any type may retain. */
   get used(): boolean {
     return this.#fallback !== null || this.#types.size > 0;
   }

@@ -10,7 +10,7 @@ export type Trigger = 'size' | 'threshold' | 'delay' | 'turn' | 'priority' | 'fl
 export interface Counters {
   delivered: number;
   batches: number;
-  /** Events in those batches. */
+  /** Events in these batches. */
   batched: number;
   cancelled: number;
   /** Queued events whose place a newer one of their key took. */
@@ -21,7 +21,7 @@ export interface Counters {
   refused: { overloaded: number; closed: number; cancelled: number; retention: number };
   /** Worst wait from push to leaving, in ms, by class: high, normal, low. */
   worstWait: [number, number, number];
-  /** By class: batches with events of it, and the waits of the oldest event in each, in sum, in ms. */
+  /** Totals by class: batches with events of it, and the waits of the oldest event in each, in ms. */
   waited: [number, number, number];
   waitMs: [number, number, number];
   /** Batches that were held, and for how long in sum, in ms. */
@@ -56,17 +56,17 @@ interface QueueWaits {
   sumMs: number;
 }
 
-/** A snapshot for users: depths and totals of one queue. */
+/** Depths and totals of one queue. */
 export interface QueueStats {
   queued: number;
   bytes: number;
-  /** Share of `maxQueue` or `maxQueueBytes` that is in use, whichever is more; 0 to 1. */
+  /** Share in use of `maxQueue` or `maxQueueBytes`, the higher one; 0 to 1. */
   fill: number;
   depth: { high: number; normal: number; low: number };
   pushed: number;
   delivered: number;
   batches: number;
-  /** Events in those batches. */
+  /** Events in these batches. */
   batched: number;
   trigger: Record<Trigger, number>;
   cancelled: number;
@@ -78,7 +78,7 @@ export interface QueueStats {
   /** Worst wait from push to leaving, in ms. */
   worstWait: { high: number; normal: number; low: number };
   waits: { high: QueueWaits; normal: QueueWaits; low: QueueWaits };
-  /** Batches that the policy held open, and for how long in sum, in ms. */
+  /** Batches that the policy held open, and the total time in ms. */
   holds: number;
   holdMs: number;
   /** Estimates of the policy, and its last decision. */

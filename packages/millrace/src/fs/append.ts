@@ -39,7 +39,7 @@ class Append extends Deferred<void> {
     this.resolve(rejectAborted(this.options.signal!));
   }
 
-  /** As another promise is; undefined: the record is in the file. */
+  /** Settles as another promise; undefined: the record is in the file. */
   settle(as: Promise<void> | undefined): void {
     this.resolve(as);
   }
@@ -76,7 +76,7 @@ export class Commit implements AppendRequest, Step {
     );
   }
 
-  /** Its weight was reserved. */
+  /** Adds a record whose weight was reserved. */
   add(
     data: string | Uint8Array,
     size: number,
@@ -155,7 +155,7 @@ const starting = new Turn<Commit>(afterMicrotasks, (commits) => {
 /** Writes the commits that wait for the end of the tick. */
 export const writeAll = starting.flush;
 
-/** What is copied as a record: text as UTF-8; null when Node.js has to see the data. */
+/** Copies data as a record: text as UTF-8; null when Node.js has to see the data. */
 export function toRecord(
   data: unknown,
   encoding: BufferEncoding | null,
@@ -224,25 +224,25 @@ async function passOnDurable(path: unknown, file: Path | null, data: unknown, op
   if (typeof datasync === 'function') await datasync.call(path as promises.FileHandle);
 }
 
-/** What `appendFile` takes as data: as that of `node:fs/promises`. */
+/** Data for `appendFile`, as for that of `node:fs/promises`. */
 export type AppendData = Parameters<typeof promises.writeFile>[1];
 /** Options of `appendFile`: those of `node:fs/promises`, and `durable`. */
 export type AppendOptions = Exclude<Parameters<typeof promises.writeFile>[2], string> & {
-  /** Resolve only when the record is on the disk (fdatasync). Default false. `flush: true` does the same. */
+  /** Resolves only when the record is on the disk (fdatasync). Default false. `flush: true` does the same. */
   durable?: boolean | undefined;
 };
 
 /**
- * `appendFile` of `node:fs/promises` with group commit: one commit a file is in flight, what is appended meanwhile is
- * gathered and becomes the next, in the order of the calls. A commit opens the file, writes all its records at once, and
- * closes it, so a log can be rotated by renaming it. No record is divided between two commits.
+ * `appendFile` of `node:fs/promises` with group commit: one commit per file is in flight, and the records appended meanwhile
+ * form the next, in the order of the calls. A commit opens the file, writes all its records at once, and closes it, so a log
+ * can be rotated by renaming it. No record is divided between two commits.
  *
  * Each call resolves when its own record is wholly in the file, with `durable: true` when it is on the disk as well. When a
  * commit fails half-way, for instance because the disk is full, the records that were written are resolved, and those after
  * are rejected with the error of the system; a part of the first of them may be in the file.
  *
- * Strings and buffers of up to 512 KiB are taken as they are at the time of the call. Larger ones, iterables, streams,
- * a FileHandle, and flags other than `a` are passed on to `node:fs/promises`, in order; it reads a buffer while it writes it.
+ * Strings and buffers of up to 512 KiB are copied at the time of the call. Larger ones, iterables, streams, a FileHandle, and
+ * flags other than `a` are passed on to `node:fs/promises`, in order; it reads a buffer while it writes it.
  */
 export const appendFile = function appendFile(
   path: unknown,

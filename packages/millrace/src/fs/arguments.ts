@@ -124,7 +124,7 @@ function understand(
   }
 }
 
-/** Whether a call of `readFile` leaves its file as it is. */
+/** Reports whether a call of `readFile` leaves its file as it is. */
 export function onlyReads(options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return true;
   try {
@@ -135,7 +135,7 @@ export function onlyReads(options: unknown): boolean {
   }
 }
 
-/** Whether Node.js refuses a call with these options before it does anything. May throw what a getter throws. */
+/** Reports whether Node.js refuses a call with these options before it does anything. May throw what a getter throws. */
 export function isAborted(options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return false;
   return (options as { signal?: AbortSignal }).signal?.aborted === true;
@@ -171,7 +171,7 @@ export function checkSpelling(options: unknown): void {
 // A relative path is opened some time after its call, and somebody may have called `process.chdir()` in between. Only then is the
 // path made absolute: a valid path may become invalid by leading through folders that this process may not enter.
 
-/** For a relative path the working directory; null for an absolute one, or if the working directory is gone. */
+/** Returns the working directory for a relative path; null for an absolute one, or if the working directory is gone. */
 export function baseOf(path: Path): string | null {
   // An empty path leads nowhere, from anywhere.
   if (path.length === 0 || isAbsolute(typeof path === 'string' ? path : path.toString('latin1'))) {
@@ -184,7 +184,7 @@ export function baseOf(path: Path): string | null {
   }
 }
 
-/** What to open now for a path that was given when `base` was its base. */
+/** Returns the path to open now, for one given when `base` was its base. */
 export function fromBase(path: Path, base: string | null): Path {
   if (base === null || base === baseOf(path)) return path;
   if (process.platform === 'win32') {

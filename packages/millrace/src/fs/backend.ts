@@ -6,16 +6,16 @@ import type { Records } from './records.js';
 
 /** One file to read whole. */
 export interface ReadRequest {
-  /** As its caller wrote it, which is what errors name. Never a URL, never with a NUL inside. */
+  /** Path as its caller wrote it, and as errors name it. Never a URL, never with a NUL inside. */
   readonly path: string | Buffer;
-  /** Where a relative path leads from, see `fromBase()`. */
+  /** Base of a relative path, see `fromBase()`. */
   readonly base: string | null;
   /**
    * `null`: hand over the bytes, in a Buffer with an ArrayBuffer of its own, as `node:fs` does: its caller may transfer it.
    * Otherwise a string in this encoding.
    */
   readonly encoding: BufferEncoding | null;
-  /** Nobody waits for it any more: it need not be read. `done` is called for it all the same, with whatever there is. */
+  /** True if no caller waits for it any more: it need not be read. `done` is still called for it, with any result. */
   readonly cancelled: boolean;
   done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void;
   /** Called instead of `done` for a file that is too large to be read on the loop. Null: read it on a thread. */
@@ -26,7 +26,7 @@ export interface ReadRequest {
 export interface AppendRequest {
   readonly path: string | Buffer;
   readonly base: string | null;
-  /** In order, until `done` is called. */
+  /** Records in order, until `done` is called. */
   readonly records: Records;
   /** Of a file that the commit creates, before the umask: 0o666 unless the caller said otherwise. */
   readonly mode: number;

@@ -5,16 +5,17 @@ import { parse, parseGiven } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
 
-/** Options of `configure()`. They count for this thread. */
+/** Options of `configure()`. They apply to this thread. */
 export interface FileOptions {
-  /** Reads that may be under way: 1 to 100,000,000, default 1,000,000. */
+  /** Reads that may be in flight: 1 to 100,000,000, default 1,000,000. */
   maxQueue: number;
   /**
-   * Bytes of appends and writes that may wait for one file: 1 to 2^53 - 1, default 64 MiB. A call counts as its data, as far as
-   * the size is known when it is made, and 256 more. A call for a file for which nothing waits is taken whatever its size.
+   * Bytes of appends and writes that may wait for one file: 1 to 2^53 - 1, default 64 MiB. A call counts as its data, as far
+   * as the size is known when it is made, and 256 more. A call for a file without waiting calls is accepted whatever its
+   * size.
    */
   maxPending: number;
-  /** The same for all files together: 1 to 2^53 - 1, default 256 MiB. */
+  /** Bytes that may wait for all files together: 1 to 2^53 - 1, default 256 MiB. */
   maxQueueBytes: number;
 }
 
@@ -74,26 +75,26 @@ export function refuse(name: string): Promise<never> {
 }
 
 /**
- * Changes the bounds of this thread, for later calls. An option that is left out stays as it is. Throws
- * MILLRACE_E_INVALID_OPTION, and then nothing is changed.
+ * Changes the bounds of this thread, for later calls. Omitted options stay. Throws MILLRACE_E_INVALID_OPTION, and then
+ * nothing is changed.
  */
 export function configure(options: Partial<FileOptions>): void {
   Object.assign(bounds, parseGiven('configure()', options, fileSchema));
 }
 
-/** What has passed through `millrace/fs` in this thread. Calls that were passed on to `node:fs/promises` do not count. */
+/** Counters of `millrace/fs` in this thread. Calls passed on to `node:fs/promises` do not count. */
 export interface FileStats {
-  /** Files read, or tried to, and the batches in which they were handed over: one a tick. */
+  /** Attempts to read a file, and the batches that they left in: one per tick. */
   reads: number;
   readBatches: number;
-  /** Of the reads, those answered from the page cache without a thread, and the threadpool jobs of the others. Native only. */
+  /** Reads answered from the page cache without a thread, and the threadpool jobs of the others. Native only. */
   onLoop: number;
   jobs: number;
   /** Calls of `appendFile`, the commits that they took, and their bytes. */
   appends: number;
   commits: number;
   bytes: number;
-  /** Calls that were refused, for there was no room; see `configure()`. */
+  /** Calls refused because the queue was full; see `configure()`. */
   refused: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Files: those that are asked for in one tick are read together, and appends share their commits.
+ * Files: reads of one tick are merged, and appends share their commits.
  *
  * @module fs
  */

@@ -75,7 +75,7 @@ const gate = new Gate(maxRunning);
 const EIO = codeOf('EIO');
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
-/** As `a`; but a FIFO is not waited for. Windows has none. */
+/** Flag `a` without waiting for a FIFO. Windows has none. */
 const withoutWaiting = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
 
 function readOne(request: ReadRequest): void {

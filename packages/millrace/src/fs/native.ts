@@ -18,21 +18,24 @@ const onLoopBytes = 1024 * 1024;
 /** A larger file that is alone is left to Node.js: what the ways to a thread cost is little beside copying it once more. */
 const onLoopFileBytes = 64 * 1024;
 /**
- * What jobs read into, before it is copied out: memory that is used again and again is there at once. Untouched, it is only
- * address space. A file that does not fit gets memory of its own.
+ * Memory that jobs read into, before it is copied out: reused memory is available at once. Untouched, it is only address
+ * space. A file that does not fit gets memory of its own.
  */
 const regionBytes = 2 * 1024 * 1024;
 const regions = 6;
-/** At a time. What is in memory is copied as fast by two; a disk likes more, the threadpool has four threads. */
+/** Jobs at a time for files in memory, which two copy as fast as more; a disk prefers more, the threadpool has four threads. */
 const warmJobs = 2;
 const coldJobs = 4;
 /** Results of one job come together, so it should not be long in coming. */
 const maxFiles = 64;
 /** A file that takes longer than this is on its own: those in the same job no longer wait for it. */
 const relieveMs = 10;
-/** This many files that the loop may not read any more in this turn are worth a job; fewer wait for others. */
+/** Files beyond the turn's budget that are worth a job; fewer wait for others. */
 const leastInJob = 8;
-/** Under way at a time: the results of more would keep the loop longer than timers should wait, and the threads have enough to do with these. */
+/**
+ * Reads in progress at a time: the results of more would keep the loop longer than timers should wait, and the threads have
+ * enough to do with these.
+ */
 const mostAtOnce = 512;
 
 const fields = 4;
@@ -142,7 +145,7 @@ class NativeFiles {
     if (count < requests.length) this.#readHeldLater();
   }
 
-  /** At the end of the turn: what its other callbacks ask for goes to the same jobs. */
+  /** Reads held files at the end of the turn: the requests of its other callbacks go to the same jobs. */
   readonly #readHeldLater = onceAt(atTurnEnd, () => {
     this.#counts[filesLeftAt] = onLoopFiles;
     this.#counts[bytesLeftAt] = onLoopBytes;
@@ -154,7 +157,7 @@ class NativeFiles {
     return mostAtOnce - this.#reading;
   }
 
-  /** So many are not under way any more. */
+  /** Subtracts finished reads from those in progress. */
   #leave(count: number): void {
     this.#reading -= count;
     if (this.#held.length > 0) this.#readHeldLater();

@@ -82,7 +82,7 @@ export class Chain {
   readonly #onEnd: () => void;
   readonly #waiting: Step[] = [];
   #running = 0;
-  /** Those running are shared. */
+  /** True while the running steps are shared. */
   #shared = false;
   #ordered = true;
   #asked = false;
@@ -117,7 +117,7 @@ export class Chain {
     this.release(weight);
   }
 
-  /** So many reserved bytes are not needed. */
+  /** Releases reserved bytes. */
   release(weight: number): void {
     this.pending -= weight;
     endWrite(weight);
@@ -194,7 +194,10 @@ interface Feed {
 const feed = new AsyncLocalStorage<Feed | undefined>();
 let feeds = 0;
 
-/** Whether the code that runs makes the data of a running write to this path, which waits for it: it must not wait for that. */
+/**
+ * Reports whether the code that runs makes the data of a running write to this path, which waits for it: it must not wait for
+ * that.
+ */
 export function isFeeding(path: Path): boolean {
   if (feeds === 0) return false;
   const chain = ordered.at(path);
@@ -265,8 +268,8 @@ export function passOn<T>(
 }
 
 /**
- * `writeFile` of `node:fs/promises`, which does the work; but several calls for one path are carried out in the order in
- * which they were made, among each other and with those of `appendFile` and `readFile`.
+ * `writeFile` of `node:fs/promises`, which does the work. Several calls for one path run in the order in which they were
+ * made, also with calls of `appendFile` and `readFile`.
  *
  * As with `node:fs/promises` a buffer is not copied: leave it alone until the promise is settled. Calls on the path that the
  * code of an async iterable makes while its own data is written do not wait for that write, which waits for them. But a stream

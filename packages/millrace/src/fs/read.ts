@@ -71,11 +71,11 @@ const gathered = new Turn<ReadRequest>(nextTick, (reads) => {
 export const gather = (request: ReadRequest): void => gathered.add(request);
 
 /**
- * `readFile` of `node:fs/promises`, with the same arguments, results and errors. Files asked for in one tick are read
+ * `readFile` of `node:fs/promises`, with the same arguments, results and errors. Files requested in one tick are read
  * together. A file that this thread is writing with a function of this module is read when that write is over.
  *
- * Paths, encodings, the flag `r` and signals are handled here; a FileHandle, another flag, and whatever else there may be is
- * passed on to `node:fs/promises`. Rejects with MILLRACE_E_OVERLOADED while `maxQueue` reads are under way.
+ * Paths, encodings, the flag `r` and signals are handled here; a FileHandle, another flag and any other argument is passed on
+ * to `node:fs/promises`. Rejects with MILLRACE_E_OVERLOADED while `maxQueue` reads are in flight.
  */
 export const readFile = function readFile(
   path: unknown,

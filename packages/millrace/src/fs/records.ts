@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** What most commits fit into. Memory of that size is reused, as much as commits have needed at once. */
+/** Size of most commits. Memory of that size is reused, as much as commits have needed at once. */
 const usualBytes = 16 * 1024;
 const usualRecords = 128;
 const maxSpares = 16;
@@ -38,7 +38,7 @@ export class Records {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  /** Where each record ends in the bytes. */
+  /** Ends of the records in the bytes. */
   get ends(): Uint32Array {
     return this.#ends.subarray(0, this.#count);
   }
@@ -69,7 +69,7 @@ export class Records {
     }
   }
 
-  /** Nobody reads them any more. */
+  /** Frees the memory: the records are no longer read. */
   free(): void {
     const memory = { bytes: this.#bytes, ends: this.#ends };
     if (memory.bytes.length === usualBytes && spares.length < maxSpares) spares.push(memory);

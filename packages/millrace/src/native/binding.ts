@@ -1,4 +1,4 @@
-/** What the addon exports, as TypeScript sees it. One interface for each of its files. */
+/** Types of the addon's exports. One interface for each of its files. */
 
 export interface FanOutBinding {
   /** Chooses how to send, once: 0 by a probe, 1 plain sends, 2 io_uring. Returns which it is, or throws why it cannot be. */
@@ -84,7 +84,7 @@ export interface CallbacksBinding {
  * stands for a mount of which `fileMount()` has told nothing yet.
  */
 export interface FileCallsBinding {
-  /** Whether the system can look at a file without waiting. */
+  /** Reports whether the system can look at a file without waiting. */
   fileCanLook(): boolean;
   /**
    * Finds a file whose place is in the kernel's memory. Returns a descriptor for `fstat` alone, which `fileDrop()` closes; -1: refused; or
@@ -95,7 +95,7 @@ export interface FileCallsBinding {
   fileOpen(path: string | Uint8Array): number;
   /** Tells whether the file system of a mount is local. */
   fileMount(id: number, isLocal: boolean): void;
-  /** Whether a descriptor is one of such a file, and not of one that has been deleted. */
+  /** Reports whether a descriptor is one of such a file, and not of one that has been deleted. */
   fileCheck(fd: number): boolean;
   /**
    * Reads from `position`, or where the descriptor stands if that is negative. Returns the bytes: all that were asked for, or those up

@@ -77,7 +77,7 @@ const loaded = load();
 /** The addon; null where everything is done in JavaScript. */
 export const binding: Binding | null = typeof loaded === 'string' ? null : loaded;
 
-/** Why there is no addon; null when there is one. */
+/** Reason why there is no addon; null when there is one. */
 export const nativeError: string | null = typeof loaded === 'string' ? loaded : null;
 
 if (setting === '1' && nativeError !== null) {
@@ -88,7 +88,7 @@ if (setting === '1' && nativeError !== null) {
 }
 
 /**
- * Whether a library is shorter than it says: a copy or a build that was interrupted. The system's loader maps what
+ * Reports whether a library is shorter than it says: a copy or a build that was interrupted. The system's loader maps what
  * should be there and ends the process with SIGBUS. Other formats than ELF are checked by the system itself.
  */
 function isCutShort(path: string): boolean {

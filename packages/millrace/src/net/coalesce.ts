@@ -15,17 +15,17 @@ export const coalesceSchema = schema({
 } satisfies FieldsOf<CoalesceOptions>);
 
 const coalesced = new WeakMap<Socket, SocketCoalescer>();
-/** Those for which the application has not asked. */
+/** Coalescers that the application has not asked for. */
 const automatic = new WeakSet<SocketCoalescer>();
 
 /**
- * From now on the first write of each loop turn leaves at once, and what is written later in the turn leaves together at
- * its end. Nothing else of the socket changes; `off()` of what it returns ends it.
+ * Coalesces the writes of a socket: the first of each loop turn leaves at once, and later ones of the turn leave together at
+ * its end. Nothing else of the socket changes; `off()` of the result ends it.
  *
- * A socket that is coalesced already keeps its options, and its {@link Coalescer} is returned; one that only millrace/auto
- * coalesces gets these, and stays coalesced when auto is switched off. Throws MILLRACE_E_INVALID_ARGUMENT for anything but
- * a `net.Socket`, for TLS, terminals and the streams of `process`; MILLRACE_E_INVALID_OPTION for an unknown option or a bad
- * value. Costs one `setImmediate` for each turn in which any coalesced socket is written to.
+ * A socket that is coalesced already keeps its options, and its {@link Coalescer} is returned; a socket that only
+ * millrace/auto coalesces gets these, and stays coalesced when auto is switched off. Throws MILLRACE_E_INVALID_ARGUMENT for
+ * anything but a `net.Socket`, for TLS, terminals and the streams of `process`; MILLRACE_E_INVALID_OPTION for an unknown
+ * option or a bad value. Costs one `setImmediate` for each turn in which any coalesced socket is written to.
  */
 export function coalesce(socket: Socket, options: CoalesceOptions = {}): Coalescer {
   const limit = check(socket, options);

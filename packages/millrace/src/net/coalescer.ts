@@ -11,27 +11,27 @@ import { isExiting, joinTurn, listenForExit, type TurnMember } from './turn.js';
 /** Options of `coalesce()`. */
 export interface CoalesceOptions {
   /**
-   * What is held leaves before the end of the turn when it reaches this, in bytes as `writableLength` counts them: 1 to
-   * 2^53 - 1. Default, and the most it can be: the socket's `writableHighWaterMark`.
+   * Held bytes, as `writableLength` counts them, that leave before the end of the turn: 1 to 2^53 - 1. Default, and the most
+   * it can be: the socket's `writableHighWaterMark`.
    */
   maxPendingBytes?: number;
 }
 
-/** What `Coalescer.stats()` returns. */
+/** Counters that `Coalescer.stats()` returns. */
 export interface CoalesceStats {
   /** Calls of `write()`. */
   writes: number;
-  /** Those of them that were held. What a `cork()` of the application gathers counts as one. */
+  /** Writes among these that were held. The writes under one `cork()` of the application count as one. */
   coalesced: number;
-  /** Times that what was held left: `coalesced - flushes` is what was saved. */
+  /** Flushes of held writes: `coalesced - flushes` writes were saved. */
   flushes: number;
 }
 
-/** What `coalesce()` returns. */
+/** Handle that `coalesce()` returns. */
 export interface Coalescer {
-  /** Writes what is held, now. */
+  /** Writes the held data now. */
   flush(): void;
-  /** Writes what is held and gives the socket its own methods back. Idempotent. */
+  /** Writes the held data and restores the socket's own methods. Idempotent. */
   off(): void;
   /** A snapshot. */
   stats(): CoalesceStats;
@@ -169,8 +169,8 @@ export class SocketCoalescer implements Coalescer, TurnMember {
   }
 
   /**
-   * Whether this many bytes may be held besides what is held already, which leaves if it is in the way. At the high-water
-   * mark the stream would return false: a socket that keeps up has to return it for the same writes as without us.
+   * Reports whether this many bytes may be held besides what is held already, which leaves if it is in the way. At the
+   * high-water mark the stream would return false: a socket that keeps up has to return it for the same writes as without us.
    */
   #canTake(bytes: number): boolean {
     if (this.#held) {

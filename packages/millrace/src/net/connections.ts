@@ -26,11 +26,11 @@ export interface AcceptedSocket<Accepted = Socket> {
   socket: Accepted;
 }
 
-/** A request of a client to speak another protocol, to a server of `node:http` or `node:https`: arguments of the event `upgrade`. */
+/** Upgrade request of a client to a server of `node:http` or `node:https`: arguments of the event `upgrade`. */
 export interface AcceptedUpgrade {
   request: IncomingMessage;
   socket: Duplex;
-  /** First bytes of the other protocol, if the client has sent any. */
+  /** First bytes of the new protocol, if the client has sent any. */
   head: Buffer;
 }
 
@@ -55,11 +55,11 @@ export interface WebSocketServerLike<WebSocket> {
 export interface ConnectionsOptions
   extends Partial<Omit<QueueOptions, 'order' | 'maxQueue' | 'maxQueueBytes' | 'maxDeferral'>> {}
 
-/** The batches of a server, to look at and to end; `batchConnections()` returns it. */
+/** Handle that `batchConnections()` returns. */
 export interface ConnectionBatches {
-  /** Hands over the waiting connections, inside this call; called by the handler: when its batch is over. */
+  /** Delivers the waiting connections, inside this call; in the handler, after the current batch. */
   flush(): void;
-  /** Hands over the waiting connections, as `flush()` does, and stops: the server is as it was. Idempotent. */
+  /** Delivers the waiting connections, as `flush()` does, and restores the server. Idempotent. */
   off(): void;
   /** Depths and totals of the queue. */
   stats(): QueueStats;
@@ -101,21 +101,23 @@ const reader = (socket: any) => (typeof socket.pause === 'function' ? socket : s
 const batched = new WeakSet<object>();
 
 /**
- * Hands accepted connections over in batches: `handler` gets the list of those that came in one turn of the loop, in order, once at its
- * end. For servers of `node:net` and `node:tls` an item is `{ socket }`, for those of `node:http` and `node:https`, whose upgrade requests
- * it gets, `{ request, socket, head }`, and for a `WebSocketServer` of `ws` `{ socket, request }`.
+ * Delivers accepted connections in batches: `handler` gets the list of connections of one loop turn, in order, once at its
+ * end. For servers of `node:net` and `node:tls` an item is `{ socket }`, for those of `node:http` and `node:https`, whose
+ * upgrade requests it gets, `{ request, socket, head }`, and for a `WebSocketServer` of `ws` `{ socket, request }`.
  *
  * Since libuv 1.45 (Node.js 20.3) a listening socket accepts one connection a turn. So without a `maxDelay` a batch of a `net.Server` has
  * one. Upgrades and WebSockets come by reads, several in a turn. It saves no CPU by itself: use it where something is done once for a batch.
  *
- * No connection is dropped: one whose client has left meanwhile has a destroyed `socket`, whose `errored` tells why. An error before the
- * handler is called ends no process, and what the client sends by then waits in the socket; a WebSocket is paused until then. A handler
- * that attaches its listeners before its first `await` misses nothing. What it throws or rejects with is thrown as an uncaught exception
- * after the batch. It runs in the async context of the batch's first connection.
+ * No connection is dropped: a connection whose client has left meanwhile has a destroyed `socket`, whose `errored` says why.
+ * An error before the handler is called does not end the process, and data that the client sends by then waits in the socket;
+ * a WebSocket is paused until then. A handler that attaches its listeners before its first `await` misses nothing. Its error
+ * or rejection is thrown as an uncaught exception after the batch. It runs in the async context of the batch's first
+ * connection.
  *
- * A server that does not listen yet, or does no longer, is taken: it may listen later. Throws MILLRACE_E_INVALID_ARGUMENT for any other
- * server, for a handler that is no function, and for a server whose connections are batched already; MILLRACE_E_INVALID_OPTION for an
- * unknown option or a bad value. Costs a queue entry and two calls on the socket per connection, and one `setImmediate` per batch.
+ * A server that does not listen is accepted: it may listen later. Throws MILLRACE_E_INVALID_ARGUMENT for any other server,
+ * for a handler that is not a function, and for a server whose connections are batched already; MILLRACE_E_INVALID_OPTION for
+ * an unknown option or a bad value. Costs a queue entry and two calls on the socket per connection, and one `setImmediate`
+ * per batch.
  */
 export function batchConnections(
   server: HttpServer | HttpsServer,
@@ -187,7 +189,7 @@ export function batchConnections(
 /** The socket is destroyed by its error, and says so. */
 function ignore(): void {}
 
-/** By the methods that a kind of server has: the modules of all of them need not be loaded for it. */
+/** Detects the kind of a server by its methods, without loading the modules of all kinds. */
 function kindOf(server: unknown): Kind {
   const has = (name: string) => typeof (server as any)?.[name] === 'function';
   if (has('handleUpgrade') && has('shouldHandle') && has('on')) return webSockets;

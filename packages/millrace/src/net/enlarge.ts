@@ -12,15 +12,15 @@ const refusals: Refusals = {
 const enlarged = new WeakMap<Socket, Enlarged>();
 
 /**
- * For a socket that receives in bulk. From now on the size of its reads, 64 KB without this, follows what comes: it
- * doubles while reads come back full, up to `maxRead`, and falls back when they do not. After sustained full reads the
- * receive buffer of the system is raised, and a socket that has much to read gives way to others after `maxTurn` bytes.
- * The bytes and their order are the same; chunks are larger. It takes effect at the end of the turn, or of the turn in
- * which the socket connects; it holds through pauses, and for the next connection of a socket that is connected again.
+ * Adapts the read size of a socket that receives in bulk, 64 KB without this: it doubles while reads come back full, up to
+ * `maxRead`, and falls back when they do not. After sustained full reads the receive buffer of the system is raised, and a
+ * socket that has much to read yields to others after `maxTurn` bytes. The bytes and their order are the same; chunks are
+ * larger. It takes effect at the end of the turn, or of the turn in which the socket connects; it holds through pauses, and
+ * for the next connection of a socket that is connected again.
  *
- * JavaScript cannot change the size of the reads of a socket: without the addon this does nothing, and `active` stays
- * false. So it does on Windows and for local sockets (pipes). Whoever reads into a buffer of their own gains only the
- * larger receive buffer: sockets with `onread`, requests to a server of `node:http`, TLS that is put on the socket later.
+ * JavaScript cannot change the size of the reads of a socket: without the addon this does nothing, and `active` stays false.
+ * The same holds on Windows and for local sockets (pipes). Code that reads into its own buffer gains only the larger receive
+ * buffer: sockets with `onread`, requests to a server of `node:http`, TLS that is put on the socket later.
  *
  * A socket that is enlarged already keeps its options, and its {@link Enlarged} is returned. Throws
  * MILLRACE_E_INVALID_ARGUMENT for anything but a `net.Socket`, for TLS, terminals and the streams of `process`;

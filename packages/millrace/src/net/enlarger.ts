@@ -9,31 +9,31 @@ import type { EnlargeBinding } from '../native/binding.js';
 import type { ReadOptions } from './read-options.js';
 import { type Sought, seek } from './search.js';
 
-/** What `Enlarged.stats()` returns, of one connection. */
+/** Counters of one connection that `Enlarged.stats()` returns. */
 export interface EnlargeStats {
-  /** Bytes that the next read asks for. */
+  /** Bytes that the next read requests. */
   readSize: number;
   reads: number;
-  /** Those of them that filled what they had asked for. */
+  /** Reads among these that filled their buffer. */
   fullReads: number;
   bytes: number;
-  /** How often the read size has doubled, and halved. */
+  /** Doublings of the read size, and halvings. */
   grown: number;
   shrunk: number;
-  /** How often `maxTurn` has ended a turn of this socket. */
+  /** Turns of this socket that `maxTurn` has ended. */
   yielded: number;
-  /** What the buffers of the system were raised to; 0: they were left alone. */
+  /** Sizes in bytes to which the buffers of the system were raised; 0: left alone. */
   receiveBuffer: number;
   sendBuffer: number;
 }
 
-/** What `enlarge()` returns. */
+/** Handle that `enlarge()` returns. */
 export interface Enlarged {
-  /** Whether reads follow what comes now. False without the addon, and of a socket without a connection. */
+  /** True while the read size adapts. False without the addon, and for a socket without a connection. */
   readonly active: boolean;
   /** Restores the socket's own reads. The system's buffers keep their size. Idempotent. */
   off(): void;
-  /** A snapshot of this connection; null while not `active`, and once its last byte has been read. */
+  /** Snapshot of this connection; null while not `active`, and after its last byte has been read. */
   stats(): EnlargeStats | null;
 }
 

@@ -6,7 +6,7 @@ import * as is from '@millrace/base/schema';
 export interface EnlargeOptions {
   /** Bytes the read size starts at and falls back to: 4,096 to `maxRead`; default 65,536, as Node reads without it. */
   minRead?: number;
-  /** Bytes it grows to: up to 16 MiB; default 262,144. More was not seen to be quicker, and costs memory. */
+  /** Largest read size in bytes: up to 16 MiB; default 262,144. Larger ones were not faster, and cost memory. */
   maxRead?: number;
   /** Full reads in a row after which it doubles: 1 to 1,000; default 2. */
   growAfter?: number;
@@ -15,16 +15,16 @@ export interface EnlargeOptions {
   /** Full reads at `maxRead` after which the buffers of the system are raised: 1 to 1,000,000; default 8. */
   raiseAfter?: number;
   /**
-   * The receive buffer of the system (SO_RCVBUF) to raise to, in bytes, as far as it is allowed: 0, which leaves it, to
-   * 2^31 - 1. Default 4 MiB, or 0 where the system's own tuning goes further than it lets anybody ask for. Set to 0 for
-   * long and fast paths, which may hold more than this: a raised buffer is no longer tuned by the system.
+   * The receive buffer of the system (SO_RCVBUF) to raise to, in bytes, as far as the system allows: 0, which leaves it, to
+   * 2^31 - 1. Default 4 MiB, or 0 where the system's own tuning goes further than it lets programs ask for. Set to 0 for long
+   * and fast paths, which may hold more than this: a raised buffer is no longer tuned by the system.
    */
   receiveBuffer?: number;
-  /** The same for the send buffer (SO_SNDBUF), in bytes: 0 to 2^31 - 1; default 0. */
+  /** The send buffer (SO_SNDBUF) likewise, in bytes: 0 to 2^31 - 1; default 0. */
   sendBuffer?: number;
   /**
    * Bytes of full reads after which the other sockets get their turn: `maxRead` to 1 GiB; default 524,288, or `maxRead` if
-   * that is more. 0: after 32 reads, as without it. A larger one delays the rest of the loop.
+   * that is more. 0: after 32 reads, as without it. A larger value delays the rest of the loop.
    */
   maxTurn?: number;
 }
@@ -47,7 +47,7 @@ export const enlargeSchema = is.schema({
   maxTurn: is.bytes(0, most.turn),
 } satisfies is.FieldsOf<EnlargeOptions>);
 
-/** For the addon: a number for each option, in the order of the schema; a `receiveBuffer` below 0 is the system's. */
+/** Options for the addon: a number for each, in the order of the schema; a `receiveBuffer` below 0 is the system's. */
 export type ReadOptions = readonly number[];
 export const readOptionCount = enlargeSchema.names.length;
 

@@ -1,8 +1,8 @@
-/** Which sockets are accepted. */
+/** Decides which sockets are accepted. */
 import { Socket } from 'node:net';
 import { MillraceError, show } from '@millrace/base/errors';
 
-/** Why a feature refuses what is a socket all the same; each completes "the socket is a ...". */
+/** Reasons of a feature for refusing a socket; each completes "the socket is a ...". */
 export interface Refusals {
   tls: string;
   /** Terminals, and the streams of `process`. */

@@ -6,7 +6,7 @@ import { patchMethod } from '@millrace/base/patch';
 import { atTurnEnd, callEach, Turn } from '@millrace/base/turn';
 
 export interface TurnMember {
-  /** Nothing is held any longer. */
+  /** Releases everything held. */
   endTurn(): void;
 }
 
@@ -48,7 +48,7 @@ function sendBefore(name: string): void {
   });
 }
 
-/** No turn follows, so nothing may be held. */
+/** Reports whether no turn follows, so that nothing may be held. */
 export function isExiting(): boolean {
   return exiting;
 }

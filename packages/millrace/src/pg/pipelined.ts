@@ -29,46 +29,49 @@ import { type Statement, Statements } from './statements.js';
 export interface PipelineOptions {
   /** Clients of the pool on which queries may share a connection: 1 to 10,000. Default: all. */
   maxPipelined?: number;
-  /** Queries in flight on one connection: 1 to 10,000, default 64. Lower it where results are large. */
+  /** Queries in flight on one connection: 1 to 10,000, default 64. Lower it if results are large. */
   maxDepth?: number;
   /**
-   * Mean time in ms on the server from which a statement is slow and has a connection to itself: 0 to 60,000, default 10. Network delay is
-   * not part of it. With 0 no connection is shared.
+   * Mean time in ms on the server from which a statement counts as slow and gets a connection of its own: 0 to 60,000,
+   * default 10. Network delay is not part of it. With 0 no connection is shared.
    */
   slow?: number;
   /**
-   * Whether INSERT, UPDATE, DELETE, MERGE and locking reads share connections too: default false, since one that waits for a lock makes the
-   * queries behind it wait.
+   * Lets INSERT, UPDATE, DELETE, MERGE and locking reads share connections too: default false, since a query that waits for a
+   * lock delays the queries behind it.
    */
   writes?: boolean;
   /**
-   * Whether texts with parameters that share connections are prepared: under a name of their own, once per connection, so that the server does not
-   * parse and plan them each time. Default false: a proxy may not keep what is prepared, and after a change of a table its first query on each
-   * connection may fail with `cached plan must not change result type`.
+   * Prepares texts with parameters that share connections, under a name of their own, once per connection, so that the server
+   * does not parse and plan them each time. Default false: a proxy may not keep prepared statements, and after a change of a
+   * table its first query on each connection may fail with `cached plan must not change result type`.
    */
   prepare?: boolean;
   /** Queries that may wait for a connection: 1 to 100,000,000, default 65,536. Beyond it a query is refused. */
   maxQueue?: number;
 }
 
-/** Counters of a pipelined pool. Cursors and streams are in none of them. */
+/** Counters of a pipelined pool. They exclude cursors and streams. */
 export interface PipelineStats {
-  /** Queries that found a free client and were left to the pool's own `query()`. The other counters are without them, `errors` too. */
+  /**
+   * Queries that found a free client and were left to the pool's own `query()`. The other counters exclude them, `errors`
+   * too.
+   */
   direct: number;
-  /** Queries that were sent. */
+  /** Queries sent. */
   queries: number;
-  /** Queries among them that were sent behind another one. */
+  /** Queries among them sent behind another one. */
   shared: number;
-  /** Clients that were checked out for them. */
+  /** Clients checked out for them. */
   checkouts: number;
   /** Queries that failed. */
   errors: number;
-  /** Queries that were refused, because `maxQueue` were waiting. */
+  /** Queries refused because `maxQueue` were waiting. */
   refused: number;
-  /** Queries that wait for a connection now, and the bound on them. */
+  /** Queries waiting for a connection, and the bound on them. */
   queued: number;
   maxQueue: number;
-  /** Queries in flight now, and the clients they are on. */
+  /** Queries in flight, and the clients they are on. */
   inFlight: number;
   clients: number;
 }
@@ -85,7 +88,7 @@ export interface PgPool {
   readonly waitingCount: number;
 }
 
-/** The pool that was given, with its counters. */
+/** The given pool, with counters. */
 export type PipelinedPool<Pool extends PgPool> = Pool & {
   /** A snapshot. */
   pipelineStats(): PipelineStats;
@@ -140,8 +143,8 @@ type Release = (error?: unknown) => void;
 const known = new WeakSet<PgPool>();
 
 /**
- * Makes the queries of a `pg` pool share its connections once all of them are taken. Returns the same pool, of which `query` and
- * `end` are replaced; `connect()` and transactions are as before.
+ * Makes the queries of a `pg` pool share its connections once all of them are taken. Returns the same pool with `query` and
+ * `end` replaced; `connect()` and transactions are as before.
  *
  * A query that finds a free client uses it as before. If there is none, a quick read goes out at the end of the turn behind others on a connection that serves only
  * `pool.query`. Errors and timeouts concern the query they belong to; if the connection is lost, each query in flight on it fails with that
@@ -202,9 +205,9 @@ class Query {
   readonly name: string | undefined;
   /** The name is not in `config`. */
   readonly isNamedHere: boolean;
-  /** Its own limit on its time, which pg keeps. */
+  /** True if it has a timeout of its own, which pg enforces. */
   readonly hasTimeout: boolean;
-  /** It may share a connection. */
+  /** True if it may share a connection. */
   readonly shares: boolean;
   /** Position among all queries. */
   readonly seq: number;
@@ -274,13 +277,13 @@ class Lane {
   readonly client: Client;
   readonly release: Release;
   readonly onError: (error: Error) => void;
-  /** In the order in which they were sent; one that has timed out stays until its result comes. */
+  /** Queries in the order in which they were sent; one that has timed out stays until its result comes. */
   readonly inFlight: Query[] = [];
   /** Limit in ms on the time of a query, as the client has it; 0: none. */
   readonly timeoutMs: number;
   readonly sinceMs = performance.now();
   readonly #before: boolean;
-  /** It drains: it takes no further queries. */
+  /** True while it drains: it takes no further queries. */
   isClosing = false;
   isGone = false;
   /** Its first error, for which the client is removed. */
@@ -404,8 +407,9 @@ class Pipeline {
   }
 
   /**
-   * Whether a query is left to the pool: it is the only one to ask for a client, and there is a free one, so no connection needs to be shared.
-   * Several queries of one tick are not left to it, as the later ones can follow the first at once on a lane.
+   * Reports whether a query is left to the pool: it is the only one to ask for a client, and there is a free one, so no
+   * connection needs to be shared. Several queries of one tick are not left to it, as the later ones can follow the first at
+   * once on a lane.
    */
   #isForPool(plan: Plan | null): boolean {
     if (this.#end !== null) return false;
@@ -418,7 +422,7 @@ class Pipeline {
     return true;
   }
 
-  /** Its errors have the stack of the call, as those of pool.query() have. */
+  /** Returns a promise whose errors have the stack of the call, as those of pool.query(). */
   #promise(start: (done: Callback) => void): Promise<unknown> {
     const PromiseClass = this.#pool.options.Promise ?? Promise;
     return new PromiseClass((resolve, reject) => {
@@ -451,13 +455,13 @@ class Pipeline {
     if (query.sentMs === 0) this.#limitWait(query);
   }
 
-  /** It is harmless, and has been measured as quick. */
+  /** Reports whether it is harmless, and has been measured as quick. */
   #mayShare(plan: Plan): boolean {
     const ms = plan.statement?.ms;
     return typeof ms === 'number' && ms < this.#settings.slow && this.#isHarmless(plan);
   }
 
-  /** No query behind it notices it, if it is quick. */
+  /** Reports whether a query behind it does not notice it, if it is quick. */
   #isHarmless({ statement, isSafe }: Plan): boolean {
     const { writes } = this.#settings;
     if (!isSafe || statement === null) return false;
@@ -505,7 +509,7 @@ class Pipeline {
 
   // ---- who gets which client
 
-  /** No client is free, and none can be added. */
+  /** True if no client is free, and none can be added. */
   get #isExhausted(): boolean {
     const { idleCount, totalCount, options } = this.#pool;
     return idleCount === 0 && totalCount >= options.max;
@@ -582,7 +586,7 @@ class Pipeline {
     return best;
   }
 
-  /** Whether a query may be sent behind those in flight. */
+  /** Reports whether a query may be sent behind those in flight. */
   #takes(lane: Lane, query: Query, now: number): boolean {
     const { maxDepth, slow } = this.#settings;
     const { inFlight } = lane;
@@ -600,7 +604,10 @@ class Pipeline {
     return query.name === undefined || this.#isPrepared(lane, query);
   }
 
-  /** If the first use of a name fails to be parsed, what uses the name behind it fails with it. So one use has to succeed first. */
+  /**
+   * Reports whether a name has been used successfully. If its first use fails to be parsed, later uses fail with it. So one
+   * use has to succeed first.
+   */
   #isPrepared(lane: Lane, query: Query): boolean {
     if (preparedOn(lane.client).get(query.name!) === query.statement) return true;
     return lane.inFlight.every(({ name }) => name !== query.name);
@@ -788,7 +795,7 @@ interface Plan {
   readonly statement: Statement | null;
   readonly name: string | undefined;
   readonly hasTimeout: boolean;
-  /** Nothing but its text and the server decides how it ends. */
+  /** True if only its text and the server decide its result. */
   readonly isSafe: boolean;
 }
 

@@ -13,7 +13,7 @@ type Effect = 'read' | 'write' | 'other';
 const lead = /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/|\()+/;
 const reads = /^(?:select|values|table|with)\b/i;
 const writes = /^(?:insert|update|delete|merge)\b/i;
-/** In a text that begins as a read: it writes, or locks rows. */
+/** Words by which a text that begins as a read writes, or locks rows. */
 const writesInside = /\b(?:insert|update|delete|merge|into)\b|\bfor\s+(?:no\s+key|key|share)\b/i;
 /** Functions that change the session, or wait for a lock that a session keeps. */
 const touchesSession = /\b(?:set_config|pg_(?:try_)?advisory_\w+|setseed|dblink\w*)\s*\(/i;

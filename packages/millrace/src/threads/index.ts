@@ -1,7 +1,7 @@
 /**
- * For authors of addons whose threads have events for JavaScript: `millrace.h` is the batched alternative to
- * `napi_threadsafe_function`. This module has the two things that such an addon needs: the functions at run time, and the
- * folder of the header when it is built. docs/reference/threads.md is the guide.
+ * Interface for addons whose threads have events for JavaScript: `millrace.h` is the batched alternative to
+ * `napi_threadsafe_function`. This module has the two parts that such an addon needs: the functions at run time, and the
+ * folder of the header when it is built. docs/reference/threads.md is the reference.
  *
  * @module threads
  */
@@ -21,15 +21,15 @@ export interface Api {
 }
 
 /**
- * The folder of `millrace.h`, for `include_dirs` in an addon's `binding.gyp`. It is there without millrace's addon, too. Empty in a
- * bundle that finds no installed package.
+ * The folder of `millrace.h`, for `include_dirs` in an addon's `binding.gyp`. It exists without millrace's addon, too. Empty
+ * in a bundle that finds no installed package.
  */
 export const include: string = folder === null ? '' : join(folder, 'addon/include');
 
 /**
  * The object to pass to an addon that uses `millrace.h`. It is the same each time.
  *
- * @throws {MillraceError} `MILLRACE_E_NATIVE` when millrace runs without its addon: a thread can only post by means of that
+ * @throws {MillraceError} `MILLRACE_E_NATIVE` when millrace runs without its addon: threads need the addon to post
  */
 export function api(): Api {
   if (binding === null) {

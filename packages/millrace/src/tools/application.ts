@@ -34,7 +34,7 @@ export const HANDED_DOWN = 3;
  */
 const PRELOAD = ['--require', fileURLToPath(new URL('../auto/start.cjs', import.meta.url))];
 
-/** Those that the keys of a terminal send to all processes in its foreground. */
+/** Signals that the keys of a terminal send to all processes in its foreground. */
 const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
 /** SIGUSR1 starts the inspector, that of the application as well. */
@@ -84,7 +84,7 @@ function needsLoader(file: string): boolean {
 }
 
 /**
- * What an application will do with this environment.
+ * Returns the settings that an application will have with this environment.
  *
  * @throws {UsageError} a switch or the configuration is mistaken
  */
@@ -145,7 +145,7 @@ export function runApplication(
 }
 
 /**
- * Whether what a terminal's keys send reaches this process and its children alike: they are the terminal's foreground
+ * Reports whether what a terminal's keys send reaches this process and its children alike: they are the terminal's foreground
  * group. On systems other than Linux: whether there is a terminal at all.
  */
 function isForeground(): boolean {

@@ -15,7 +15,7 @@ interface Command {
   run(argv: string[]): Promise<void>;
 }
 
-/** By name, in the order in which they are listed. */
+/** Commands by name, in the order in which they are listed. */
 const commands: Record<string, Command> = {
   run: {
     summary: 'start an application with millrace/auto and a dashboard',

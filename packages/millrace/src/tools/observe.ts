@@ -33,7 +33,7 @@ ${optionLines(OPTIONS)}
 Give the application its usual load, then end it as usual, for instance with
 Ctrl-C. Exit codes are those of millrace run.`;
 
-/** Nothing else would show that it is at work. */
+/** Line that shows that it is at work: nothing else would. */
 const BEGUN = 'millrace: observing; the report comes when the application ends, as with Ctrl-C';
 
 export async function observe(argv: readonly string[]): Promise<void> {

@@ -59,7 +59,7 @@ application cannot be started this way, 2 wrong command line.
 
 Without this command, as in production: node --import millrace/auto app.js`;
 
-/** What the command line says of the dashboard. */
+/** Options of the dashboard on the command line. */
 type Wishes = Readonly<Partial<Record<'host' | 'port' | 'token', string>>>;
 
 export async function run(argv: readonly string[]): Promise<void> {

@@ -4,6 +4,6 @@ export interface Content {
   readonly length: number;
   /** Puts them into `target`, from `offset` on. */
   copyTo(target: Buffer, offset: number): void;
-  /** All of them in one Buffer, which nobody changes. */
+  /** Returns all bytes in one Buffer, which is never changed. */
   bytes(): Buffer;
 }

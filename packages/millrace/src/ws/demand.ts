@@ -1,8 +1,8 @@
 /**
- * Whether gathering pays for a class of WebSockets. While it does not, all frames are written by ws alone, but some are samples. A sample
- * asks whether the rest of its turn brings another frame for the same socket, or the same content for the next one: either would have
- * been cheaper with the gatherer, which begins then. It ends after sixteen turns with frames in which it has saved neither an encoding nor a
- * write.
+ * Decides whether gathering pays for a class of WebSockets. While it does not, all frames are written by ws alone, but some
+ * are samples. A sample asks whether the rest of its turn brings another frame for the same socket, or the same content for
+ * the next one: either would have been cheaper with the gatherer, which begins then. It ends after sixteen turns with frames
+ * in which it has saved neither an encoding nor a write.
  *
  * The first sample is the first frame, the next one comes sixteen frames later, and each sample in vain doubles the distance, up to 1,024.
  * So a server whose turns bring single frames pays for a comparison per frame and for the end of one turn in a thousand; a broadcast to

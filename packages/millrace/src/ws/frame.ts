@@ -8,7 +8,7 @@ import type { Message, StreamFields } from './across.js';
 import type { Chunk } from './backlog.js';
 import type { Content } from './content.js';
 
-/** What can be sent as a message: text as a string, anything else as binary. */
+/** Data of a message: text as a string, anything else as binary. */
 export type Data = string | Buffer | ArrayBuffer | ArrayBufferView;
 
 const atStart: Tick = { time: 0 };
@@ -32,7 +32,7 @@ export class Frame implements Chunk, Message {
   tick: Tick = atStart;
   /** Place in the batch it leaves in: the order among frames of different rooms. */
   place = 0;
-  /** Its way to other processes; null if it is for this one alone. */
+  /** Route to other processes; null if it is for this one alone. */
   route: object | null = null;
   /** Fields of the message as an event of a stream; null: none. */
   readonly stream: StreamFields | null;
@@ -116,7 +116,7 @@ function toBytes(data: Exclude<Data, string>): Uint8Array {
 export class Joined<C extends Chunk = Frame> implements Content {
   readonly frames: readonly C[];
   readonly length: number;
-  /** Whether some of them have keys. */
+  /** True if some of them have keys. */
   readonly hasKeys: boolean;
   #bytes: Buffer | null = null;
 

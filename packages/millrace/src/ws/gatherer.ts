@@ -19,17 +19,17 @@ import { maxContent, type Receiver, Volley } from './volley.js';
 import { type Holder, Wire, type WriteCallback } from './wire.js';
 import type { Sender } from './ws-class.js';
 
-/** What one turn may encode before it has to leave, in bytes. */
+/** Bytes that one turn may encode before they have to leave. */
 const maxTurnBytes = 16 * 1024 * 1024;
 
 export interface GathererCounters {
-  /** Frames that were sent. */
+  /** Frames sent. */
   frames: number;
   /** Writes: frames of a socket that left together count as one. */
   writes: number;
   /** Groups of sockets with the same frames that left in native calls. */
   groups: number;
-  /** Times that frames were held beyond the end of their turn. */
+  /** Turns whose frames were held beyond their end. */
   holds: number;
 }
 
@@ -196,7 +196,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
   readonly wire: Wire;
   /** The frames so far. */
   sequence: Sequence = nothing;
-  /** Is in the list of those that have something to send. */
+  /** True while it is in the list of sockets that have something to send. */
   listed = false;
   /** Frames per ms, the frames of `sequence` that it knows of, those that it does not, and the last sample; only where frames may be held. */
   readonly rate: Rate = { value: 0, at: 0 };
@@ -206,7 +206,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
   /** The last turn in which the socket sent, and its frames in it. Kept, like `gathers`, by the transparent gatherer only. */
   turn = 0;
   turnFrames = 0;
-  /** Whether further frames of this turn wait for its end. */
+  /** True if further frames of this turn wait for its end. */
   gathers = false;
   #callbacks: WriteCallback[] | null = null;
 
@@ -251,7 +251,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
     else this.gatherer.wrote(this.wire.socket, callbacks);
   }
 
-  /** Nothing is kept back any longer. */
+  /** Releases everything kept back. */
   #taken(): WriteCallback[] | null {
     const callbacks = this.#callbacks;
     this.#callbacks = null;
@@ -325,8 +325,9 @@ function adopt(sender: Sender, gatherer: Gatherer): Outbox | null {
 }
 
 /**
- * Whether the frames of a turn are held for the next ones: the rule of all queues, with a socket as the destination. Frames that are not
- * held leave whole at the end of their turn, whatever that takes: nothing is there to judge the rest again.
+ * Decides whether the frames of a turn are held for the next ones: the rule of all queues, with a socket as the destination.
+ * Frames that are not held leave whole at the end of their turn, whatever that takes: nothing is there to judge the rest
+ * again.
  */
 export class Hold {
   readonly #host = new TurnHost();

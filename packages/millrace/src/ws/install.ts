@@ -35,25 +35,25 @@ import {
 /** Options of `install()`. */
 export interface InstallOptions {
   /**
-   * Longest time that frames are held beyond the end of their turn, in ms: 0 to 60,000, default 0. They are held only while
+   * Longest time that frames are held beyond the end of their turn, in ms: 0 to 60,000, default 0. Frames are held only while
    * the loop is busy and more frames for the same sockets are expected.
    */
   maxDelay?: number;
-  /** What one socket has sent in a turn leaves at once when it reaches this, in bytes: 1 to 2^53 - 1, default 64 KiB. */
+  /** Bytes that one socket may send in a turn before they leave at once: 1 to 2^53 - 1, default 64 KiB. */
   maxPendingBytes?: number;
 }
 
-/** What `Installation.stats()` returns. */
+/** Counters that `Installation.stats()` returns. */
 export interface InstallStats extends GathererCounters {
-  /** Frames that were encoded: `frames - encoded` is what was saved. */
+  /** Frames encoded: `frames - encoded` encodings were saved. */
   encoded: number;
-  /** How frames leave. */
+  /** Backend that sends the frames. */
   backend: BackendName;
 }
 
-/** What `install()` returns. */
+/** Handle that `install()` returns. */
 export interface Installation {
-  /** Sends what is gathered, and gives the class its own methods back. Idempotent. */
+  /** Sends the pending frames, and restores the class's own methods. Idempotent. */
   uninstall(): void;
   /** A snapshot. */
   stats(): InstallStats;
@@ -75,13 +75,13 @@ const installed = new WeakMap<SenderClass, Known>();
 const inForce = new WeakSet<Installation>();
 
 /**
- * From now on all sockets of this class, those that exist and those of derived classes included, send at the end of the
- * loop turn what they were given in it: frames are encoded once for each content, and sockets that send the same leave in
- * one native call. Nothing changes for the application: order, callbacks, errors and `bufferedAmount` stay the same, except that
- * `bufferedAmount` does not include the frames of the running turn.
+ * Makes all sockets of this class send the frames of a loop turn together at its end, including existing sockets and derived
+ * classes: each content is encoded once, and sockets that send the same leave in one native call. Nothing changes for the
+ * application: order, callbacks, errors and `bufferedAmount` stay the same, except that `bufferedAmount` does not include the
+ * frames of the running turn.
  *
- * Only servers' sockets without permessage-deflate gain; others go on as they are. What a turn has gathered is sent when the
- * process exits; it is lost when it is killed.
+ * Only servers' sockets without permessage-deflate gain; others stay as they are. Pending frames are sent when the process
+ * exits, and lost when it is killed.
  *
  * A class that is installed already keeps its options, and its {@link Installation} is returned. Throws
  * MILLRACE_E_INVALID_ARGUMENT for anything but the `WebSocket` of the ws package, version 6.2.1 to 8, MILLRACE_E_INVALID_OPTION for
@@ -100,7 +100,7 @@ export function install(WebSocket: WebSocketClass, options: InstallOptions = {})
 export const installationOf = (SenderOfClass: SenderClass): Known | undefined =>
   installed.get(SenderOfClass);
 
-/** Whether it still acts: it has not been taken back, and the application has not called `install()` since. */
+/** Reports whether it still acts: it has not been taken back, and the application has not called `install()` since. */
 export const isInForce = (installation: Installation): boolean => inForce.has(installation);
 
 /** Throws as {@link install} does. */
@@ -184,7 +184,7 @@ function patchMethods(senders: Sender, gatherer: Gatherer): Patch[] {
 /** A message in one frame, neither masked nor compressed. */
 export const isWhole = ({ fin, mask, compress }: SendOptions) => fin === true && !mask && !compress;
 
-/** Whether the message can be encoded here; otherwise only ws can. */
+/** Reports whether the message can be encoded here; otherwise only ws can. */
 export const isContent = (data: unknown, { binary }: SendOptions): data is string | Uint8Array =>
   typeof data === 'string' ? !binary : isUint8Array(data) && data.length <= maxCopied;
 

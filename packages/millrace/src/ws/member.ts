@@ -59,7 +59,7 @@ export function checkConnection(connection: unknown): void {
   );
 }
 
-/** The treatment of a member whose backlog passes `maxPending`. */
+/** Treatment of a member whose backlog passes `maxPending`. */
 export type SlowPolicy = 'close' | 'drop-low' | 'drop-normal';
 
 /** Classes that a policy may drop, in this order, before it closes the member. */
@@ -69,15 +69,18 @@ const droppable: Readonly<Record<SlowPolicy, readonly PriorityClass[]>> = {
   'drop-normal': [LOW, NORMAL],
 };
 
-/** Told when a slow member loses messages or is closed. */
+/** Argument of `onSlow`: a slow member lost messages or was closed. */
 export interface SlowInfo {
   readonly socket: Connection;
-  /** `dropped`: messages were left out; `closed`: a socket was closed with 1013, the response of an event stream destroyed. */
+  /**
+   * Treatment of the member. `dropped`: messages were skipped; `closed`: a socket was closed with 1013, the response of an
+   * event stream destroyed.
+   */
   readonly action: 'dropped' | 'closed';
-  /** Messages that were left out, and their class (`closed`: of all classes). */
+  /** Messages skipped, and their class (`closed`: of all classes). */
   readonly frames: number;
   readonly priority: Priority | null;
-  /** Bytes that the member had not taken when it happened. */
+  /** Bytes in the member's backlog at that time. */
   readonly pendingBytes: number;
 }
 
@@ -133,7 +136,10 @@ export abstract class Member<C extends Chunk = Chunk> {
   abstract get isOpen(): boolean;
   /** Bytes that wait in its streams for the kernel to take them. */
   protected abstract get bufferedBytes(): number;
-  /** Whether its stream takes more now, and is not in the middle of something that must not be cut in two. If not, `drain` is called later. */
+  /**
+   * Reports whether its stream takes more now, and is not in the middle of something that must not be cut in two. If not,
+   * `drain` is called later.
+   */
   protected abstract isReady(): boolean;
   /** The same between two pieces of a backlog. */
   protected abstract get takesMore(): boolean;
@@ -158,7 +164,7 @@ export abstract class Member<C extends Chunk = Chunk> {
     return this.room;
   }
 
-  /** Whether `room` says what is kept back. */
+  /** Reports whether `room` says what is kept back. */
   protected get isPaced(): boolean {
     return false;
   }
@@ -198,7 +204,7 @@ export abstract class Member<C extends Chunk = Chunk> {
     return this.#ending !== null;
   }
 
-  /** Nothing is queued for the ended member any more: closes it now, or when its backlog has been written. */
+  /** Closes an ended member for which nothing is queued any more: now, or when its backlog has been written. */
   closeWhenWritten(): void {
     this.#nothingQueued = true;
     this.#closeIfEnded();
@@ -324,7 +330,7 @@ const open = 1;
 const tryAgainLater = 1013;
 /** Time in ms that a socket may take to read that it is closed for being slow. */
 const closingMs = 1000;
-/** How soon to look again whether ws has finished what it is in the middle of, in ms. No event says so. */
+/** Time in ms after which to check again whether ws has finished its current frame. No event says so. */
 const retryMs = 5;
 /** Pings that were sent: each has data of its own, by which its answer is known. */
 let pings = 0;
@@ -496,7 +502,7 @@ export class SocketMember extends Member<Frame> implements Receiver<Joined> {
     this.#sendPing();
   }
 
-  /** Whether the pace lets anything leave: it keeps back no more than may be pending, and nothing at the end. */
+  /** Reports whether the pace lets anything leave: it keeps back no more than may be pending, and nothing at the end. */
   get #isInPace(): boolean {
     if (this.#pace === null || this.isEnding || this.isLeaving) return true;
     return this.room > 0 || (this.backlog?.bytes ?? 0) > this.options.maxPending;
@@ -539,7 +545,7 @@ export class Room {
   entry!: TypeEntry;
   /** Members, and the arrival number after which frames are for them. */
   readonly members = new Map<Member, number>();
-  /** Who left while frames of the room were queued. */
+  /** Members that left while frames of the room were queued. */
   readonly leavers = new Map<Member, Stay[]>();
   /** Frames that were published and have not reached {@link add} yet. */
   queued = 0;
@@ -578,7 +584,7 @@ export class Room {
     this.excepts ||= frame.except !== null;
   }
 
-  /** Whether the member gets every frame of the batch that is leaving. */
+  /** Reports whether the member gets every frame of the batch that is leaving. */
   getsAll(after: number): boolean {
     return !this.excepts && after < this.firstPublished;
   }
@@ -595,7 +601,7 @@ export class Room {
     );
   }
 
-  /** Whether everybody for whom a queued frame is gets the newer one of its key, so that it can be superseded. */
+  /** Reports whether everybody for whom a queued frame is gets the newer one of its key, so that it can be superseded. */
   isSuperseded(older: Frame, newer: Frame): boolean {
     return (
       (newer.except === null || newer.except === older.except) &&

@@ -15,20 +15,20 @@ import type { OnPresence } from './presence.js';
 export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>
   extends Partial<Omit<QueueOptions, 'order'>> {
   /**
-   * Bytes that one member may leave untaken: 1 to 2^53 - 1, default 1 MiB. As much again may wait for permessage-deflate while
-   * the client keeps up.
+   * Bytes of one member's backlog: 1 to 2^53 - 1, default 1 MiB. As much again may wait for permessage-deflate while the
+   * client keeps up.
    */
   maxPending?: number;
   /**
-   * The treatment of a member beyond that. `close` (default): a socket is closed with 1013, the response of an event stream destroyed.
-   * `drop-low`: its oldest LOW messages are left out, and it is closed when that is not enough. `drop-normal`: LOW, then
-   * NORMAL messages.
+   * Treatment of a member beyond `maxPending`. `close` (default): a socket is closed with 1013, the response of an event
+   * stream destroyed. `drop-low`: its oldest LOW messages are skipped, and it is closed when that is not enough.
+   * `drop-normal`: LOW, then NORMAL messages.
    */
   slow?: SlowPolicy;
   /**
-   * Time in ms that messages may wait on their way to a socket that gets messages with a key: 0 (any time) to 60,000, default 250. It
-   * is measured by pings, which the peer must answer. What would wait longer waits here, where a newer message of its key
-   * supersedes it. Event streams have no pings: for them it has no meaning.
+   * Time in ms that messages may wait in transit to a socket that gets messages with a key: 0 (any time) to 60,000, default
+   * 250. It is measured by pings, which the peer must answer. Messages that would wait longer are queued here, where a newer
+   * message of their key supersedes them. Event streams have no pings: they ignore it.
    */
   maxLag?: number;
   /**
@@ -36,30 +36,34 @@ export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>
    * do not see it.
    */
   keepAlive?: number;
-  /** Told when a slow member loses messages or is closed, right after the batch in which it happened. */
+  /** Called when a slow member loses messages or is closed, right after that batch. */
   onSlow?: (info: SlowInfo) => void;
-  /** Makes the rooms one with those of other processes, as `natsRooms()` of `@millrace/nats/rooms` does. Default: none. */
+  /** Joins the rooms with those of other processes, as `natsRooms()` of `@millrace/nats/rooms` does. Default: none. */
   across?: Across<Stats>;
-  /** Told at the end of a turn who joined and who left a room, in this process or another. */
+  /** Called at the end of a turn with the members that joined and left a room, in this process or another. */
   onPresence?: OnPresence;
 }
 
 /** Options of one message. */
 export interface PublishOptions {
-  /** `high` leaves first, `low` last. Default `normal`. */
+  /** Priority of the message: `high` leaves first, `low` last. Default `normal`. */
   priority?: Priority;
-  /** Send as a binary message, in base64 to event streams. Default: for everything but strings. */
+  /** Sends a binary message, in base64 to event streams. Default: true for everything but strings. */
   binary?: boolean;
-  /** A member of this process that does not get it, such as a sender that has it already. Default: none. */
+  /** Member of this process that does not get the message, such as its sender. Default: none. */
   except?: Connection;
   /**
-   * Any value but undefined, with `across` a string or a number: a newer message for the same room, or socket, with this key supersedes
-   * this one wherever it waits. So a slow reader gets the latest message of each key. Default: none.
+   * Key of the message: any value but undefined, with `across` a string or a number. A newer message for the same room, or
+   * socket, with this key supersedes this one wherever it waits. So a slow reader gets the latest message of each key.
+   * Default: none.
    */
   key?: unknown;
-  /** For event streams, the type of the event: text without line breaks. Default: none, which a browser calls `message`. */
+  /** Type of the event, for event streams: text without line breaks. Default: none, which a browser calls `message`. */
   event?: string;
-  /** For event streams, the id of the event, which a browser sends as `Last-Event-ID` when it connects again: text without line breaks. Default: none. */
+  /**
+   * Id of the event, for event streams, which a browser sends as `Last-Event-ID` when it connects again: text without line
+   * breaks. Default: none.
+   */
   id?: string;
 }
 
@@ -93,7 +97,7 @@ export const publishSchema = is.schema({
   except: is.anything(),
 } satisfies is.FieldsOf<PublishOptions>);
 
-/** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
+/** Checks options. Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
 export function roomsSettings<Stats extends AcrossStats>(options: RoomsOptions<Stats>) {
   const parsed = parse('Rooms', options, roomsSchema);
   const { maxPending, slow, maxLag, keepAlive, onSlow, across, onPresence, ...queue } = parsed;
@@ -123,7 +127,7 @@ export function checkName(name: unknown): void {
   );
 }
 
-/** As ws checks them, but before anything is noted: when the close itself comes, it is too late to complain. */
+/** Checks the arguments as ws does, but before anything is stored: when the close itself comes, it is too late to complain. */
 export function checkClose(code: unknown, reason: unknown): void {
   const inRange = (from: number, to: number) => (code as number) >= from && (code as number) <= to;
   const valid =

@@ -1,5 +1,5 @@
 /**
- * Who is present in which room: members of this process as they join and leave, and those of other nodes as these report
+ * Presences of members in rooms: members of this process as they join and leave, and those of other nodes as these report
  * them. `Register` holds all of them, by node and by room; what other nodes report is bounded in bytes, so that no made-up
  * list uses up the memory. `Changes` tells the application at the end of a turn who came and left in it, once for each room;
  * who came and left in the same turn was never there. Only `Presences` changes either. The changes of own members also go to
@@ -13,38 +13,41 @@ import * as is from '@millrace/base/schema';
 import { wallClock } from '@millrace/base/timers';
 import { atTurnEnd, onceAt, throwLater } from '@millrace/base/turn';
 
-/** Someone in a room, on this node or another. */
+/** Presence of a member in a room, on this node or another. */
 export interface Presence {
-  /** The node whose member it is. */
+  /** Node of the member. */
   readonly node: string;
-  /** What the application calls it; one id may be there several times, as a user with two tabs. */
+  /** Id that the application gave it; one id may be present several times, as a user with two tabs. */
   readonly id: string;
   readonly data: unknown;
-  /** When it joined, in ms since 1970 by the clock of the machine that asks. */
+  /** Time of joining, in ms since 1970 by the clock of the machine that asks. */
   readonly since: number;
 }
 
-/** What may be said about a member when it joins. */
+/** Options of a member's presence, when it joins. */
 export interface PresenceOptions {
-  /** What others know it by. Default: 12 random characters. */
+  /** Id for others. Default: 12 random characters. */
   id?: string;
-  /** Anything that can be cloned, as by `structuredClone`. Default: undefined. */
+  /** Data for others: anything that `structuredClone` can clone. Default: undefined. */
   data?: unknown;
 }
 
-/** Who came and left in one room. */
+/** Changes in one room: members that joined and left. */
 export interface PresenceChange {
   readonly room: string;
   readonly joined: readonly Presence[];
   readonly left: readonly Presence[];
-  /** `member`: they did so themselves. `node`: a node fell silent, or is heard for the first time or again. */
+  /**
+   * Reason of the change. `member`: they joined or left themselves. `node`: a node fell silent, or is heard for the first
+   * time or again.
+   */
   readonly reason: PresenceReason;
 }
 
-/** Why somebody came or left: see {@link PresenceChange}. */
+/** Reason of a change: see {@link PresenceChange}. */
 export type PresenceReason = 'member' | 'node';
 
-/** Called for changes. An error that it throws is an uncaught exception, without other effects. */
+/** Listener for changes. An error that it throws is an uncaught exception, without other effects. */
 export type OnPresence = (change: PresenceChange) => void;
 
 /** A presence under the number that its node gave it. */
@@ -52,7 +55,7 @@ export interface PresenceEntry {
   readonly key: number;
   readonly room: string;
   readonly presence: Presence;
-  /** Bytes that it had as a record. */
+  /** Bytes of its record. */
   readonly bytes: number;
 }
 
@@ -74,7 +77,7 @@ export class Register {
     this.#mostBytes = mostBytes;
   }
 
-  /** Whether there is room for one more of another node. */
+  /** Reports whether there is room for one more of another node. */
   fits(entry: PresenceEntry): boolean {
     return this.#bytes + costOf(entry) <= this.#mostBytes;
   }
@@ -176,26 +179,29 @@ class Changes {
   }
 }
 
-/** Hears of the presences of own members, for other nodes. */
+/** Receiver of changes in this node's presences, for other nodes. */
 export interface PresenceLog {
-  /** A member joined with a presence, which `PresenceList.decode()` reads from the record on other nodes. Throws, and then nothing has changed. */
+  /**
+   * Reports a member that joined, whose `record` `PresenceList.decode()` reads on other nodes. If it throws, nothing has
+   * changed.
+   */
   joined(key: number, record: Buffer): void;
   left(key: number): void;
 }
 
-/** The presences of all nodes, for what tells other nodes about those of this one, and this one about theirs. */
+/** Presences of all nodes, for code that exchanges them between nodes. */
 export interface PresenceList {
   /** Set in `Across.connect()`, before a member can join. Default: one that does nothing. */
   log: PresenceLog;
-  /** How many there are, on all nodes. */
+  /** Number of presences, on all nodes. */
   readonly size: number;
-  /** A presence from a record of another node, added there so many ms ago. Null: it is not well-formed. */
+  /** Decodes a record of another node, added there `ageMs` ago. Null: it is not well-formed. */
   decode(node: string, key: number, ageMs: number, record: Buffer): PresenceEntry | null;
-  /** Adds a presence of another node. False: there is no room for one more, as they have 1 GiB already. */
+  /** Adds a presence of another node. Returns false if there is no room, as presences take 1 GiB already. */
   add(node: string, entry: PresenceEntry, reason: PresenceReason): boolean;
-  /** Removes a presence of another node, if it is there. */
+  /** Removes a presence of another node, if present. */
   remove(node: string, key: number, reason: PresenceReason): void;
-  /** All that are present of a node, from now on: nothing, when it is gone. Returns for how many there was no room. O(n). */
+  /** Replaces all presences of a node: an empty list when it is gone. Returns the number for which there was no room. O(n). */
   replace(node: string, entries: readonly PresenceEntry[], reason: PresenceReason): number;
 }
 
@@ -217,7 +223,7 @@ function encode(room: string, { id, data }: Presence): Buffer {
 
 const noPresences: readonly Presence[] = [];
 
-/** All that are present, on this node and on others. */
+/** All presences, on this node and on others. */
 export class Presences implements PresenceList {
   readonly node: string;
   log: PresenceLog = noLog;
@@ -315,6 +321,6 @@ export const presenceSchema = is.schema({
   data: is.anything(),
 } satisfies is.FieldsOf<PresenceOptions>);
 
-/** Throws MILLRACE_E_INVALID_OPTION. */
+/** Checks options. Throws MILLRACE_E_INVALID_OPTION. */
 export const checkPresence = (options: PresenceOptions): void =>
   check('Rooms.join()', options, presenceSchema);

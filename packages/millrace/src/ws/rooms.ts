@@ -39,7 +39,7 @@ export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends Que
   rooms: number;
   /** Sockets and event streams that have joined a room or been sent a message, and are not closed. */
   members: number;
-  /** Messages handed to members, the writes they took, and their bytes. */
+  /** Messages sent to members, the writes they took, and their bytes. */
   deliveries: number;
   sends: number;
   sentBytes: number;
@@ -48,9 +48,9 @@ export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends Que
   /** Messages in the backlogs of slow members whose place a newer one of their key took. */
   slowSuperseded: number;
   slowClosed: number;
-  /** The way of messages: by the stream of each member, or natively. */
+  /** Backend of the sends: the stream of each member, or native. */
   backend: BackendName;
-  /** Counters of what is exchanged with other processes; null without the option `across`. */
+  /** Counters of the exchange with other processes; null without the option `across`. */
   across: Stats | null;
 }
 
@@ -59,14 +59,14 @@ const noOptions: PublishOptions = Object.freeze({});
 const nowhere = new TypeEntry('nowhere');
 
 /**
- * Rooms of WebSockets (of the `ws` package) and of server-sent event streams (the responses of requests, by HTTP/1 or HTTP/2). What
- * is published in one loop turn leaves at its end: each message is encoded once for either, each member gets everything for it
- * in one write, HIGH first. A slow member delays nobody else.
+ * Rooms of WebSockets (of the `ws` package) and of server-sent event streams (the responses of requests, by HTTP/1 or
+ * HTTP/2). Messages published in one loop turn leave at its end: each is encoded once for either, each member gets its
+ * messages in one write, HIGH first. A slow member delays nobody else.
  *
  * Publishing is O(1); the end of the turn costs one write per member, whatever the number of messages.
  * A member leaves all its rooms by itself when its connection closes. An event stream gets binary messages in base64.
  *
- * With `across` the rooms of several processes are the same rooms; members here get a message as before.
+ * With `across` several processes share their rooms; local members get a message as before.
  */
 export class Rooms<Stats extends AcrossStats = AcrossStats> {
   readonly #rooms = new Map<string, Room>();
@@ -112,20 +112,19 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 
   /**
-   * Resolves when the broker is there, and what others publish reaches the rooms that have members now; at once without a
-   * broker. Rejects with MILLRACE_E_BROKER; rooms work for their members here all the same, and attempts to reach the broker go
-   * on.
+   * Resolves when the broker is connected, and messages of others reach the rooms that have members now; at once without a
+   * broker. Rejects with MILLRACE_E_BROKER; rooms still work for local members, and attempts to connect go on.
    */
   async ready(): Promise<void> {
     await this.#across?.ready();
   }
 
   /**
-   * Adds a socket or a response to the room, which is made if it is not there. A response becomes an event stream: its headers
-   * leave now, `content-type`, `cache-control` and `x-accel-buffering` unless it has its own; one that must have no body, as for HEAD,
-   * is ended. With `presence` the member is present there, as `presence()` and
-   * `onPresence` show on every node. False if it is there already, if it is not open, and after `close()`. Throws
-   * MILLRACE_E_TOO_LARGE for more data than the broker takes, MILLRACE_E_INVALID_ARGUMENT when it cannot be cloned.
+   * Adds a socket or a response to the room, which is created if needed. A response becomes an event stream: its headers
+   * leave now, `content-type`, `cache-control` and `x-accel-buffering` unless it has its own; a response without a body, as
+   * for HEAD, is ended. With `presence` the member is listed by `presence()` and `onPresence` on every node. Returns false if
+   * it is a member already, if it is not open, and after `close()`. Throws MILLRACE_E_TOO_LARGE for more data than the broker
+   * accepts, MILLRACE_E_INVALID_ARGUMENT if the data cannot be cloned.
    */
   join(socket: Connection, name: string, presence?: PresenceOptions): boolean {
     checkName(name);
@@ -150,9 +149,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     return true;
   }
 
-  /**
-   * Takes the member out of the room, or out of all. It still gets what was published before. False if it was in none.
-   */
+  /** Removes the member from the room, or from all. It still gets messages published before. Returns false if it was in none. */
   leave(socket: Connection, name?: string): boolean {
     if (name !== undefined) checkName(name);
     const member = this.#known(socket);
@@ -180,12 +177,12 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 
   /**
-   * Sends a message to all members of a room at the end of this turn; returns how many members of this process there are now.
-   * Throws MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it. With a broker
-   * also MILLRACE_E_TOO_LARGE for more than it takes at once, and MILLRACE_E_BROKER where it is `required`.
+   * Sends a message to all members of a room at the end of this turn; returns the number of its members in this process now.
+   * Throws MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then no member gets it. With a
+   * broker also MILLRACE_E_TOO_LARGE for a message above its limit, and MILLRACE_E_BROKER where the broker is `required`.
    *
-   * With `key` it supersedes the room's last message with this key wherever that one still waits: in the queue, unless it is for
-   * somebody who does not get this one, and in the backlog of each slow member.
+   * With `key` it supersedes the room's last message with this key wherever that one still waits: in the queue, unless a
+   * member excluded from this one would miss it, and in the backlog of each slow member.
    */
   publish(name: string, data: Data, options: PublishOptions = noOptions): number {
     checkName(name);
@@ -251,8 +248,8 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   };
 
   /**
-   * Sends a message to one socket or event stream, in order with what its rooms publish; it need be in none. A response becomes an
-   * event stream as by `join`. False if it is not open. Errors as `publish`.
+   * Sends a message to one socket or event stream, in order with the messages of its rooms; it need not be in one. A response
+   * becomes an event stream as by `join`. Returns false if it is not open. Errors as `publish`.
    */
   send(
     socket: Connection,
@@ -285,41 +282,45 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     for (const wait of this.#ending.values()) if (older.seq <= wait.upTo) wait.remaining--;
   };
 
-  /** Resolves when the broker has stored all that was published to durable rooms until now; at once when there is nothing. Rejects with MILLRACE_E_CLOSED when the rooms end before. */
+  /**
+   * Resolves when the broker has stored all messages published to durable rooms until now; at once when there are none.
+   * Rejects with MILLRACE_E_CLOSED if the rooms close first.
+   */
   async acknowledged(): Promise<void> {
     await this.#across?.acknowledged();
   }
 
   /**
-   * Who has joined a room with a presence, on all nodes. While the broker is away nothing changes; a node that is silent for
-   * three heartbeats counts as having nobody any more. O(n).
+   * Returns the presences in a room, on all nodes. While the broker is away nothing changes; a node that is silent for three
+   * heartbeats loses its presences. O(n).
    */
   presence(name: string): readonly Presence[] {
     checkName(name);
     return this.#presences.in(name);
   }
 
-  /** Number of members of a room in this process; 0 for a room that is not there. */
+  /** Number of members of a room in this process; 0 for a room that does not exist. */
   size(name: string): number {
     checkName(name);
     return this.#rooms.get(name)?.members.size ?? 0;
   }
 
-  /** The sockets and responses in a room. */
+  /** Sockets and responses in a room. */
   members(name: string): IterableIterator<Connection> {
     checkName(name);
     return connections(this.#rooms.get(name)?.members.keys() ?? []);
   }
 
-  /** The names of the rooms that a socket or a response is in. */
+  /** Names of the rooms of a socket or a response. */
   of(socket: Connection): string[] {
     return [...(this.#known(socket)?.rooms ?? [])].map((room) => room.name);
   }
 
   /**
    * Closes a socket or ends a response, after everything that was published to it has been written; `socket.close()` or
-   * `response.end()` alone would lose what this turn has for it. `code` and `reason` are for sockets: `code` is one that an application may use (1000 to 1003, 1007 to 1014, 3000 to 4999), `reason`
-   * has at most 123 bytes of UTF-8. False if it is not open.
+   * `response.end()` alone would lose its messages of this turn. `code` and `reason` are for sockets: `code` is one that an
+   * application may use (1000 to 1003, 1007 to 1014, 3000 to 4999), `reason` has at most 123 bytes of UTF-8. Returns false if
+   * it is not open.
    */
   end(socket: Connection, code?: number, reason?: string): boolean {
     checkClose(code, reason);
@@ -337,7 +338,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     return true;
   }
 
-  /** Writes what is queued now. */
+  /** Writes the queued messages now. */
   flush(): void {
     this.#engine.flush();
   }
@@ -348,7 +349,10 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     return this;
   }
 
-  /** Writes what is queued; later messages are refused. The members stay open. Idempotent. The connection to the broker ends when all has left, for which `closed()` waits. */
+  /**
+   * Writes the queued messages; later ones are refused. The members stay open. Idempotent. The connection to the broker ends
+   * when all has left, for which `closed()` waits.
+   */
   close(): void {
     this.#engine.close();
     for (const [socket, member] of this.#members) {
@@ -362,8 +366,8 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 
   /**
-   * Resolves after `close()` when all has left to the broker; at once without one. Rejects with MILLRACE_E_BROKER when
-   * messages of durable rooms were not stored within ten seconds of it.
+   * Resolves after `close()` when all messages have left to the broker; at once without one. Rejects with MILLRACE_E_BROKER
+   * when messages of durable rooms were not stored within ten seconds of it.
    */
   async closed(): Promise<void> {
     await this.#across?.closed();

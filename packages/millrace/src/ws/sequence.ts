@@ -1,13 +1,13 @@
 /**
- * What sockets send in one turn, as a tree: a node is a sequence of frames, its children are one frame longer. Sockets that
- * send the same frames in the same order come to the same node, one step a frame, without anything being compared.
+ * Frames that sockets send in one turn, as a tree: a node is a sequence of frames, its children are one frame longer. Sockets
+ * that send the same frames in the same order come to the same node, one step a frame, without anything being compared.
  */
 import type { Content } from './content.js';
 
 /** An encoded frame that any number of sockets send. */
 export class SharedFrame {
   readonly data: Buffer;
-  /** The last step that was made with it, and all other steps by the node from which they were made. */
+  /** Last step from it, and all other steps by the node from which they were made. */
   #from: Sequence | null = null;
   #to: Sequence | null = null;
   #others: Map<Sequence, Sequence> | null = null;
@@ -83,5 +83,5 @@ export class Sequence implements Content {
   }
 }
 
-/** Nothing sent yet. */
+/** Sequence of a socket that has sent nothing yet. */
 export const nothing = new Sequence(null, new SharedFrame(Buffer.alloc(0)));

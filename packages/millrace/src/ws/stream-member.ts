@@ -61,7 +61,7 @@ function isWritable(response: StreamResponse): boolean {
 export class StreamMember extends Member<Chunk> implements Receiver<Events> {
   readonly connection: StreamResponse;
   readonly isStream = true;
-  /** Whether the body leaves in chunks of HTTP/1.1. */
+  /** True if the body leaves in chunks of HTTP/1.1. */
   readonly isChunked: boolean;
   readonly #response: ServerResponse;
   /** Null where bytes would not leave as they are: by HTTP/2, or with a length that was announced. */
@@ -125,7 +125,7 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
     this.drain();
   };
 
-  /** Whether bytes may leave past the response right now. */
+  /** Reports whether bytes may leave past the response right now. */
   get #isPassable(): boolean {
     const response = this.#response;
     return (
@@ -198,7 +198,10 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
     this.#response.end();
   }
 
-  /** At once: an end would wait behind what the client does not read. Browsers connect again by themselves. */
+  /**
+   * Destroys the connection at once: an end would wait behind data that the client does not read. Browsers connect again by
+   * themselves.
+   */
   protected cutOff(): void {
     this.#response.destroy();
     // Without a socket that only takes effect when it gets one.

@@ -130,7 +130,7 @@ function patchTransparently(
     send.call(this, data, options, callback);
   }
 
-  /** Whether a frame that is encoded already has been sent here; otherwise ws has to. */
+  /** Reports whether a frame that is encoded already has been sent here; otherwise ws has to. */
   function isSent(sender: Sender, parts: FrameParts, callback: unknown): boolean {
     // Nothing is saved by the same content for others: it is encoded once as it is.
     if (!demand.isThere && !demand.beginsWith(sender, null)) {
@@ -183,8 +183,8 @@ class TransparentGatherer extends Gatherer {
   }
 
   /**
-   * Whether ws is to write this frame: the only one of its turn on this socket, and of this content, as far as anybody can tell. Null for
-   * a content that is encoded already.
+   * Reports whether ws is to write this frame: the only one of its turn on this socket, and of this content, as far as
+   * anybody can tell. Null for a content that is encoded already.
    */
   isSingle(outbox: Outbox, content: object | string | null): boolean {
     if (outbox.turn === this.#turn) return false;
@@ -269,7 +269,7 @@ class TransparentGatherer extends Gatherer {
   }
 }
 
-/** Whether the stream counts as full while it has the frame. */
+/** Reports whether the stream counts as full while it has the frame. */
 const fills = ({ writableHighWaterMark }: Socket, { data }: SharedFrame) =>
   data.length >= writableHighWaterMark;
 

@@ -19,11 +19,11 @@ interface Copied {
   readonly frame: SharedFrame;
 }
 
-/** To copy and compare more than this costs more than to encode it again. In bytes. */
+/** Bytes above which copying and comparing costs more than encoding again. */
 export const maxCopied = 16 * 1024;
 const empty = Buffer.alloc(0);
 
-/** Whether two contents are the same text, the same object, or a few bytes that are equal. */
+/** Reports whether two contents are the same text, the same object, or a few bytes that are equal. */
 export const isSame = (one: unknown, other: unknown): boolean =>
   one === other ||
   (isUint8Array(one) &&
@@ -49,8 +49,8 @@ export class TurnFrames {
   #copied!: Copied;
 
   /**
-   * Whether the content is that of the frame before this one in this turn, so that it pays to encode it for more. Otherwise it is
-   * remembered as such.
+   * Reports whether the content is that of the frame before this one in this turn, so that it pays to encode it for more.
+   * Otherwise it is remembered as such.
    */
   isRepeated(content: object | string): boolean {
     const isRepeated =

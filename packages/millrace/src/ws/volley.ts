@@ -1,6 +1,6 @@
 /**
- * What a turn has for many sockets, each content once, on its way to all of them in one native call; and which call that is:
- * natively where the addon can, otherwise through the stream of each socket.
+ * Sends a turn's contents to many sockets, each content once, in one native call where the addon can, otherwise through the
+ * stream of each socket.
  */
 import { constants } from 'node:os';
 import { refused } from '@millrace/base/options';
@@ -11,7 +11,7 @@ import type { Content } from './content.js';
 /** `js`: one write of its stream for each socket. `send`, `io_uring`: one native call for all. */
 export type BackendName = 'js' | 'send' | 'io_uring';
 
-/** As the C library numbers them. */
+/** Backends by the numbers of the C library. */
 const flags: Readonly<Record<string, number>> = { auto: 0, send: 1, io_uring: 2 };
 
 const what = 'the environment';
@@ -55,7 +55,7 @@ function open(): BackendName {
   }
 }
 
-/** What sends natively; null where the streams do. */
+/** Returns the native backend; null where the streams send. */
 function nativeBackend(): FanOutBinding | null {
   return backend() === 'js' ? null : binding;
 }
@@ -66,7 +66,7 @@ export interface Receiver<C extends Content = Content> {
   sent(result: number, content: C): void;
 }
 
-/** In bytes: larger content gains nothing from a native call, and would have to be copied for it. */
+/** Bytes above which content gains nothing from a native call, and would have to be copied for it. */
 export const maxContent = 256 * 1024;
 const maxBytes = 1024 * 1024;
 const groupFields = 4;

@@ -45,7 +45,7 @@ const fatal = new Set(
     (errno) => -errno,
   ),
 );
-/** What is not a socket, or no longer one. */
+/** Codes of a descriptor that is not a socket, or no longer one. */
 const notASocket = [-constants.errno.ENOTSOCK, -constants.errno.EBADF];
 
 export class Wire {
@@ -91,7 +91,10 @@ export class Wire {
     return this.#fd;
   }
 
-  /** Whether a write would go to the kernel at once: the stream keeps nothing back, and no method of the socket is replaced. */
+  /**
+   * Reports whether a write would go to the kernel at once: the stream keeps nothing back, and no method of the socket is
+   * replaced.
+   */
   get isIdle(): boolean {
     const { socket } = this;
     return (
@@ -103,7 +106,7 @@ export class Wire {
     );
   }
 
-  /** Whether that is so, and nothing is kept back. */
+  /** Reports whether it is idle, and no holder keeps anything back. */
   get isFree(): boolean {
     return this.holder === null && this.isIdle;
   }
@@ -117,7 +120,7 @@ export class Wire {
     );
   }
 
-  /** Nobody has replaced how the socket writes. */
+  /** True if the socket's write methods are not replaced. */
   get isPlain(): boolean {
     const { socket } = this;
     if (!this.#guarded) return socket.write === plainWrite;
@@ -139,8 +142,8 @@ export class Wire {
   }
 
   /**
-   * What became of a direct send of `content`: bytes that were taken, or a negative code. True when all were taken; otherwise
-   * the rest goes to the stream, which calls `callback`.
+   * Settles a direct send of `content` by its result: bytes sent, or a negative code. Returns true when all were sent;
+   * otherwise the rest goes to the stream, which calls `callback`.
    */
   settle(result: number, content: Content, callback?: WriteCallback): boolean {
     const { socket } = this;
@@ -167,8 +170,8 @@ export class Wire {
   }
 
   /**
-   * From now on what a holder keeps back leaves before anything else that is done with the socket. False if somebody has
-   * replaced its methods already.
+   * Lets held data leave before anything else is done with the socket, from now on. False if its methods have been replaced
+   * already.
    */
   guard(): boolean {
     if (this.#guarded) return true;
@@ -185,7 +188,7 @@ export class Wire {
 
 const dispatched = Object.getOwnPropertyDescriptor(Socket.prototype, '_bytesDispatched')?.get;
 
-/** What `socket.bytesWritten` is made of. One accessor for all sockets. */
+/** Parts of `socket.bytesWritten`. One accessor for all sockets. */
 const countingAll: PropertyDescriptor & ThisType<Internals> = {
   configurable: true,
   get() {

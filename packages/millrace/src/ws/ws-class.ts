@@ -14,7 +14,7 @@ export type WebSocketClass = new (...args: never[]) => WebSocket;
 /** A frame as ws writes it: its header, and its payload if there is one. */
 export type FrameParts = readonly (Buffer | string)[];
 
-/** What encodes and writes the frames of one socket: `ws._sender`. */
+/** Encoder and writer of one socket's frames: `ws._sender`. */
 export interface Sender {
   readonly _socket: unknown;
   readonly _firstFragment: boolean;
@@ -75,7 +75,10 @@ function senderClass(WebSocket: unknown): SenderClass | null {
   }
 }
 
-/** Whether the frames of an open socket can be gathered: those of versions 6.2.1 to 8 of ws. Makes no socket, and changes nothing. */
+/**
+ * Reports whether the frames of an open socket can be gathered: those of versions 6.2.1 to 8 of ws. Makes no socket, and
+ * changes nothing.
+ */
 export function isGathered(ws: { readonly _sender?: Sender }): boolean {
   const Base = baseOf(ws.constructor);
   const sender = ws._sender;

@@ -15,16 +15,16 @@ import { thisPackage } from '../package.cjs';
 import { type Add, readers } from './readers.js';
 import { families, type Point } from './vocabulary.js';
 
-/** How the values that several objects give for one series become its value. */
+/** Aggregation of several objects' values for one series. */
 type Combine = 'total' | 'shared' | 'sum' | 'max';
 
 interface Series {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly combine: Combine;
-  /** For totals: what was counted up to the last collection. */
+  /** Count up to the last collection, for totals. */
   value: number;
-  /** What this collection has brought so far. */
+  /** Value of this collection so far. */
   round: number;
   /** The last collection that brought something. */
   number: number;
@@ -44,17 +44,16 @@ for (const { name, kind, across } of families) {
 }
 
 const known = new Map<string, Series>();
-/** What each object had counted at the last collection. Objects that are gone have no entry here, and keep their part of the totals. */
+/** Counts of each object at the last collection. Objects that are gone have no entry here, and keep their part of the totals. */
 const counted = new WeakMap<Source, Map<Series, number>>();
 let collection = 0;
 
 /**
- * What the objects of this thread (queues, rooms, guards, pools and so on) have counted, added up. Totals never fall: what an object
- * has added stays when it is garbage-collected. What it counted after the last call of this function is lost then, as is all of
- * an object that came and went between two calls, and what exceeds 256 objects of a kind: then `objects` says 256.
+ * Sums the counters of this thread's objects (queues, rooms, guards, pools and so on). Totals never fall: the counts of an
+ * object stay when it is garbage-collected. Lost are counts after the last call of this function, all counts of an object
+ * that lived between two calls, and those beyond 256 objects of a kind: then `objects` says 256.
  *
- * What has not been used does not appear: without a pool there are no series of pools. Some 0.2 ms, and 20 µs for each
- * object.
+ * Unused features do not appear: without a pool there are no series of pools. Some 0.2 ms, and 20 µs per object.
  */
 export function collect(): Point[] {
   collection++;
@@ -118,8 +117,8 @@ function seriesOf(name: string, labels: Readonly<Record<string, string>>): Serie
 }
 
 /**
- * Memory and CPU of the process under the names that prom-client has for them, for who shows them without it. They are the same in each
- * of its threads, but for the heap.
+ * Returns memory and CPU of the process under the names of prom-client, for programs that show them without it. They are the
+ * same in each of its threads, but for the heap.
  */
 export function runtime(): Point[] {
   const { rss, heapUsed, external } = process.memoryUsage();
@@ -134,7 +133,7 @@ export function runtime(): Point[] {
   ];
 }
 
-/** What an exporter returns. */
+/** Handle that an exporter returns. */
 export interface Exporter {
   /** Removes the metrics. Idempotent. */
   stop(): void;

@@ -1,5 +1,5 @@
 /**
- * What all parts have counted, for Prometheus, OpenTelemetry and programs.
+ * Counters of all parts, for Prometheus, OpenTelemetry and programs.
  *
  * @module monitor/metrics
  */

@@ -10,7 +10,7 @@ interface InstrumentOptions {
   unit: string;
 }
 
-/** The part of OpenTelemetry's `Meter` that is used. */
+/** Methods of OpenTelemetry's `Meter` that are used. */
 export interface ObservableMeter {
   createObservableCounter(name: string, options: InstrumentOptions): object;
   createObservableUpDownCounter(name: string, options: InstrumentOptions): object;
@@ -21,9 +21,9 @@ export interface ObservableMeter {
 
 /** Options of {@link openTelemetry}. */
 export interface OpenTelemetryOptions {
-  /** Where the instruments are made; default `metrics.getMeter('millrace')` of `@opentelemetry/api`. */
+  /** Meter of the instruments; default `metrics.getMeter('millrace')` of `@opentelemetry/api`. */
   meter?: ObservableMeter;
-  /** Whether responses of node:http are counted by route, as `responses()` does. Default: true. */
+  /** Counts responses of node:http by route, as `responses()` does. Default: true. */
   responses?: boolean;
 }
 
@@ -80,10 +80,10 @@ export const openTelemetrySchema = schema({
 const exporters = new WeakMap<ObservableMeter, Exporter>();
 
 /**
- * Gives the metrics of this thread to OpenTelemetry as observable instruments. They are collected when a reader of the application's SDK
- * asks. From the first time on there is a `monitor()` of the loop and responses are counted; there is nothing else in between. Call it after the SDK has set its provider:
- * without one it does nothing.
- * A second call for the same meter returns what the first did.
+ * Registers the metrics of this thread with OpenTelemetry as observable instruments. They are collected when a reader of the
+ * application's SDK asks. From the first collection on a `monitor()` of the loop runs and responses are counted; nothing else
+ * happens in between. Call it after the SDK has set its provider: without one it does nothing. A second call for the same
+ * meter returns the handle of the first.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `meter` is not given and `@opentelemetry/api` not installed
  */

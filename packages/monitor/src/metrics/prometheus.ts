@@ -9,7 +9,7 @@ import { responses } from '../responses.js';
 import { collect, type Exporter, peer, watchLoop } from './collect.js';
 import { type Family, families, type Kind, type Point, runtimeFamilies } from './vocabulary.js';
 
-/** The points of one process and the labels that tell it from the others. */
+/** Points of one process, and the labels that distinguish it. */
 export interface ProcessPoints {
   readonly labels: Readonly<Record<string, string>>;
   readonly points: readonly Point[];
@@ -24,8 +24,8 @@ const all: readonly (readonly [Family, isRuntime: boolean])[] = [
 ];
 
 /**
- * The points of several processes as Prometheus reads them. Names get the prefix, those of the runtime do not. Families without a point
- * are left out, and so are points without a family.
+ * Formats the points of several processes for Prometheus. Names get the prefix, those of the runtime do not. Families without
+ * a point are left out, and so are points without a family.
  */
 export function exposition(processes: readonly ProcessPoints[], prefix = 'millrace_'): string {
   const lines = new Map<string, string[]>();
@@ -58,7 +58,7 @@ const labelsOf = (labels: Readonly<Record<string, string>>): string => {
 const escaped = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 
-/** The part of prom-client's `Registry` that is used, so that any copy of it will do. */
+/** Methods of prom-client's `Registry` that are used, so that any copy of it will do. */
 export interface MetricRegistry {
   registerMetric(metric: never): void;
   removeSingleMetric(name: string): void;
@@ -67,11 +67,14 @@ export interface MetricRegistry {
 
 /** Options of {@link prometheus}. */
 export interface PrometheusOptions {
-  /** Where the metrics go; default the registry that `prom-client` exports as `register`. */
+  /** Registry of the metrics; default the one that `prom-client` exports as `register`. */
   register?: MetricRegistry;
-  /** What their names begin with; default `millrace_`. */
+  /** Prefix of their names; default `millrace_`. */
   prefix?: string;
-  /** Whether responses of node:http are counted by route, as `responses()` does: up to 101 routes, with some ten series each. Default: true. */
+  /**
+   * Counts responses of node:http by route, as `responses()` does: up to 101 routes, with some ten series each. Default:
+   * true.
+   */
   responses?: boolean;
 }
 
@@ -113,9 +116,9 @@ function pointsOf(name: string): readonly Point[] {
   return scrape.get(name) ?? [];
 }
 
-/** What a registry asks of a metric. Not made of prom-client's classes: there is nothing to keep between two scrapes. */
+/** Metric as a registry uses it. Not built from prom-client's classes: there is nothing to keep between two scrapes. */
 class CollectedMetric {
-  /** What the registry knows it by. */
+  /** Name in the registry. */
   readonly key: string;
   /** A registry for OpenMetrics removes the `_total` for good, and adds it by itself. */
   name: string;
@@ -123,7 +126,7 @@ class CollectedMetric {
   readonly #family: Family;
   readonly help: string;
   readonly type: Kind;
-  /** How prom-client makes one value out of those of several processes. */
+  /** Aggregation by prom-client of the values of several processes. */
   readonly aggregator: 'sum' | 'max';
 
   constructor(family: Family, prefix: string) {
@@ -136,7 +139,7 @@ class CollectedMetric {
     this.aggregator = family.across;
   }
 
-  /** For JSON, which is what goes from process to process: without the quantiles of summaries, which cannot be added up. */
+  /** Returns JSON, which passes between processes: without the quantiles of summaries, which cannot be added up. */
   get() {
     return this.#told(this.#hasTotals ? [] : this.#values(''));
   }
@@ -169,8 +172,8 @@ class CollectedMetric {
 const exporters = new WeakMap<MetricRegistry, Map<string, CollectedMetric[]>>();
 
 /**
- * Puts the metrics of this thread into a registry of prom-client. They are collected when they are asked for, and nothing happens in
- * between, except for a `monitor()` of the loop and the counting of responses. In a registry that has them already nothing changes.
+ * Adds the metrics of this thread to a registry of prom-client. They are collected on request; in between only a `monitor()`
+ * of the loop runs, and responses are counted. In a registry that has them already nothing changes.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `register` is not given and prom-client not installed
  */

@@ -1,7 +1,7 @@
 /**
- * What each kind of object reports, in the words of the vocabulary. A reader is given what `stats()` of an object returns; its parameter
- * names the fields that it reads, so that no reader needs the module of that object. `test-types/readers.ts` compares them with the
- * statistics of each object.
+ * Readers per kind of object, in the words of the vocabulary. A reader is given what `stats()` of an object returns; its
+ * parameter names the fields that it reads, so that no reader needs the module of that object. `test-types/readers.ts`
+ * compares them with the statistics of each object.
  */
 import type { SourceKind } from '@millrace/base/sources';
 import type { Snapshot } from '../health.js';
@@ -22,7 +22,7 @@ function summary(add: Add, name: string, labels: Labels, sum: number, count: num
   add(`${name}_count`, labels, count);
 }
 
-/** Each count with its name as this label. */
+/** Adds each count with its name as this label. */
 function byLabel(add: Add, name: string, label: string, counts: Counts, labels: Labels = {}): void {
   for (const [each, count] of Object.entries(counts))
     add(name, { ...labels, [label]: each }, count);
@@ -116,7 +116,7 @@ function fanOut(source: SourceKind, frames: number, writes: number, add: Add): v
   add('fanout_sends_total', { source }, writes);
 }
 
-/** What gathers the frames of an application by itself. */
+/** Reader of objects that gather the frames of an application by themselves. */
 function gathered(source: SourceKind) {
   return ({ frames, writes }: Figures<'frames' | 'writes'>, add: Add): void => {
     summary(add, 'batch_size', { source }, frames, writes);
@@ -215,7 +215,7 @@ interface QueuedFigures extends Figures<'maxQueue' | 'meanBatch' | 'refused' | '
   readonly queued: Counts & Figures<'total'>;
 }
 
-/** What has tasks by priority, in `batches` until now. */
+/** Adds the figures of tasks by priority, in `batches` until now. */
 function queued(source: SourceKind, stats: QueuedFigures, batches: number, add: Add): void {
   add('queue_fill', { source }, fillOf(stats.queued.total, stats.maxQueue));
   summary(add, 'batch_size', { source }, Math.round(batches * stats.meanBatch), batches);
@@ -385,7 +385,7 @@ function responses({ routes }: { readonly routes: readonly RouteResponses[] }, a
 /** A queue without a bound is neither full nor empty: then what waits decides. */
 const fillOf = (count: number, bound: number): number => Math.min(1, count / Math.max(1, bound));
 
-/** By kind of object. */
+/** Readers by kind of object. */
 export const readers = {
   batch: (stats: QueueFigures, add: Add) => queue('batch', stats, add),
   bridge,

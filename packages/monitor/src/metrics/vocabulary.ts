@@ -1,28 +1,31 @@
-/** The names under which Millrace tells what it counts, the same in every exporter. `docs/reference/metrics.md` has them as a table. */
+/** Names of Millrace's metrics, the same in every exporter. `docs/reference/metrics.md` has them as a table. */
 
 export type Kind = 'counter' | 'gauge' | 'summary';
 
-/** Metrics of one name, which their labels tell apart. */
+/** Metrics of one name, distinguished by their labels. */
 export interface Family {
-  /** Without prefix. Counters end in `_total`; a unit comes last. */
+  /** Name without prefix. Counters end in `_total`; a unit comes last. */
   readonly name: string;
   /**
-   * A summary is two totals, `NAME_sum` and `NAME_count`, and where they are known `NAME{quantile}`; if it is `max` across objects, the
-   * quantiles alone.
+   * Kind of the metrics. A summary is two totals, `NAME_sum` and `NAME_count`, and where they are known `NAME{quantile}`; if
+   * it is `max` across objects, the quantiles alone.
    */
   readonly kind: Kind;
   /** One sentence. */
   readonly help: string;
   readonly labels: readonly string[];
-  /** As UCUM writes it: `ms`, `By`, `1` for shares, and what is counted in braces, as `{event}`. */
+  /** Unit in UCUM: `ms`, `By`, `1` for shares, and counted things in braces, as `{event}`. */
   readonly unit: string;
-  /** How the values of several objects or processes become one: by sum, or the highest. Quantiles of objects: always the highest. */
+  /**
+   * Aggregation of the values of several objects or processes: their sum, or the highest. Quantiles of objects: always the
+   * highest.
+   */
   readonly across: 'sum' | 'max';
 }
 
 /** One value. */
 export interface Point {
-  /** Of a family; for the totals of a summary with `_sum` or `_count`. */
+  /** Name of the family; for the totals of a summary with `_sum` or `_count`. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -39,7 +42,7 @@ const gauge: Make = (...of) => ({ ...counter(...of), kind: 'gauge' });
 const highest: Make = (...of) => ({ ...gauge(...of), across: 'max' });
 const summary: Make = (...of) => ({ ...counter(...of), kind: 'summary' });
 
-/** What `collect()` gives, in the order of an event's path. */
+/** Families of `collect()`, in the order of an event's path. */
 export const families: readonly Family[] = [
   highest('loop_utilization', '1', 'Busy share of the event loop over the last second, 0 to 1.'),
   {
@@ -221,7 +224,7 @@ export const families: readonly Family[] = [
   ]),
 ];
 
-/** What `runtime()` gives, under the names of prom-client, which has them itself. They take no prefix. */
+/** Families of `runtime()`, under the names of prom-client, which has them itself. They take no prefix. */
 export const runtimeFamilies: readonly Family[] = [
   gauge('process_resident_memory_bytes', 'By', 'Resident memory size in bytes.'),
   gauge('nodejs_heap_size_used_bytes', 'By', 'Process heap size used from Node.js in bytes.'),

@@ -37,11 +37,11 @@ import { decodeEvent, encodeEvent, maxNameBytes, nameOf } from './record.js';
 
 /** Options of {@link bridge}. */
 export interface BridgeOptions extends Partial<HoldOptions> {
-  /** A URL such as `nats://127.0.0.1:4222`, or options of the connection. */
+  /** URL such as `nats://127.0.0.1:4222`, or options of the connection. */
   broker: string | BrokerOptions;
   /** Names of the bridged events: 1 or more, of 1 to 255 bytes each. All others stay local. */
   events: readonly string[];
-  /** Bridges exchange events with those of the same channel and namespace: any string. Default: 'events'. */
+  /** Channel of the bridge: any string. Bridges of the same channel and namespace exchange events. Default: 'events'. */
   channel?: string;
   /**
    * Called for each event that was emitted here and cannot be sent, whatever the state of the broker: MILLRACE_E_TOO_LARGE, or
@@ -55,7 +55,7 @@ export interface BridgeStats {
   /** Events sent, and the batches that carried them: each is one NATS message. */
   sent: number;
   batches: number;
-  /** Events that did not leave: the broker was away, or `maxPending` bytes were under way. */
+  /** Events not sent: the broker was away, or `maxPending` bytes were pending. */
   unsent: number;
   /** Events that cannot be sent: too large, or not cloneable. `onLost` was called. */
   unfit: number;
@@ -65,22 +65,22 @@ export interface BridgeStats {
   refused: number;
   /** Events of other nodes whose names are not bridged here. */
   ignored: number;
-  /** Batches that other nodes sent, or could not send, and that did not arrive here. */
+  /** Batches of other nodes that did not arrive here, sent or not. */
   missed: number;
   /** Messages that were not a batch, and events in batches that cannot be read. */
   malformed: number;
-  /** The policy of the hold: its estimates, the hold that it chose, and why none if so; null without `maxDelay`. */
+  /** Policy of the hold: its estimates, the chosen hold, and the reason if there is none; null without `maxDelay`. */
   policy: QueueStats['policy'] | null;
-  /** The connection. */
+  /** Counters of the connection. */
   link: LinkStats;
 }
 
 /**
- * Forwards the named events of an emitter to all bridges of the same channel, and emits theirs here; those are not forwarded
- * again. Events of one turn of the loop leave as one message, and those of several turns where `maxDelay` allows it and that pays; those
- * pushed with priority `high` do not wait. The order of what a node emits is kept, across names. At most
- * once: while the broker is away, and to a node that is too slow, events are lost and counted; local listeners get
- * all of them. Arguments are cloned as `structuredClone()` does, at the time of `emit()`.
+ * Forwards the named events of an emitter to all bridges of the same channel, and emits their events here, without forwarding
+ * them again. Events of one turn of the loop leave as one message, and those of several turns where `maxDelay` allows it and
+ * it pays; events pushed with priority `high` do not wait. The order of a node's events is kept, across names. At most once:
+ * while the broker is away, and to a node that is too slow, events are lost and counted; local listeners get all of them.
+ * Arguments are cloned as `structuredClone()` does, at the time of `emit()`.
  *
  * Throws MILLRACE_E_INVALID_OPTION for a bad option, and for an event of this emitter that has a bridge already.
  */
@@ -104,7 +104,7 @@ export class Bridge {
   };
   #isClosed = false;
 
-  /** As {@link bridge}. */
+  /** Creates a bridge, as {@link bridge}. */
   constructor(emitter: EventEmitter, options: BridgeOptions) {
     const { broker, events, channel, onLost, ...holdOptions } = bridgeSettings(emitter, options);
     this.#names = new Set(events);
@@ -133,7 +133,7 @@ export class Bridge {
   }
 
   /**
-   * Resolves once events of other nodes are heard here. Rejects with MILLRACE_E_BROKER when the broker does not answer within
+   * Resolves once events of other nodes arrive here. Rejects with MILLRACE_E_BROKER when the broker does not answer within
    * `connectTimeout`, refuses, or does not permit the subject; attempts go on all the same. There is no need to wait for it.
    */
   async ready(): Promise<this> {
@@ -147,7 +147,7 @@ export class Bridge {
     return { ...counts, policy: this.#hold?.policy ?? null, link: this.#link.stats() };
   }
 
-  /** Sends what this turn has emitted, and lets go of the emitter. Idempotent. */
+  /** Sends the events of this turn, and detaches from the emitter. Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -239,7 +239,7 @@ const isRefusal = (error: unknown) =>
   error instanceof MillraceError &&
   ['MILLRACE_E_OVERLOADED', 'MILLRACE_E_CLOSED'].includes(error.code);
 
-/** What node:events emits itself, or treats in its own way. */
+/** Events that node:events emits itself, or treats in its own way. */
 const localNames: readonly unknown[] = ['error', 'newListener', 'removeListener'];
 
 const nameField = is.custom<string>(
@@ -288,7 +288,7 @@ const tapped = new WeakMap<EventEmitter, Tapped>();
 
 /** Both ends of a tap. */
 interface Tap {
-  /** As the emitter's own `emit()`, or `push()` if there is a priority and the emitter has classes. */
+  /** Emits by the emitter's own `emit()`, or `push()` if there is a priority and the emitter has classes. */
   emit(name: string, args: unknown[], priority: Priority | undefined): void;
   close(): void;
 }

@@ -9,14 +9,14 @@ import { type Priority, priorities } from '@millrace/base/priority';
 import { isPlainArray, isPlainObject } from '@millrace/base/realm';
 import { bufferOf, type WireRecord } from '../wire.js';
 
-/** In the flags: the class that the receiver has for events of that name. */
+/** Flag: the class that the receiver has for events of that name. */
 const own = priorities.length;
-/** In the flags, beside the class: the arguments are JSON, otherwise what `v8.serialize` makes. */
+/** Flag, beside the class: the arguments are JSON, otherwise of `v8.serialize`. */
 const json = 0x10;
-/** Its length is a byte of the data, before it. */
+/** Longest name: its length is a byte of the data, before it. */
 export const maxNameBytes = 255;
 
-/** They are passed on the stack, which cannot hold far more. */
+/** Most arguments: they are passed on the stack, which cannot hold far more. */
 const mostArguments = 1000;
 
 /** Throws what `v8.serialize` throws for what cannot be cloned, and RangeError for more than 1000 arguments. */
@@ -64,12 +64,12 @@ export function decodeEvent({
   }
 }
 
-/** With more objects than this, cloning is as cheap as looking at them. */
+/** Objects above which cloning is as cheap as looking at them. */
 const mostObjects = 64;
 
 /**
- * Whether `JSON.parse(JSON.stringify(value))` is what a structured clone of it would be: strings, booleans, null, numbers that
- * JSON has, and lists and plain objects of these, each of which is there once.
+ * Reports whether `JSON.parse(JSON.stringify(value))` is what a structured clone of it would be: strings, booleans, null,
+ * numbers that JSON has, and lists and plain objects of these, each of which is there once.
  */
 export function isTree(value: unknown): boolean {
   return isNode(value, []);

@@ -39,16 +39,22 @@ import { keyBytes, readKey, writeKey } from './key.js';
 
 /** Options of {@link natsRooms}. */
 export interface NatsRoomsOptions {
-  /** A NATS server, as 'nats://127.0.0.1:4222', through which all `Rooms` of one namespace are one; or more about the connection. */
+  /**
+   * NATS server, as 'nats://127.0.0.1:4222', through which all `Rooms` of one namespace are joined; or options of the
+   * connection.
+   */
   broker: string | BrokerOptions;
   /**
-   * Rooms whose messages the broker stores until every node has them: all, or those for which the function says true. It
-   * must say the same for a name at any time and on every node. Default: none.
+   * Rooms whose messages the broker stores until every node has them: all, or those for which the function returns true. Its
+   * result for a name must be the same at any time and on every node. Default: none.
    */
   durable?: boolean | ((room: string) => boolean);
   /** Limits of the stream of durable rooms. */
   stream?: StreamLimits;
-  /** Time in ms between signs of life of this node, 100 to 60,000. Default: 2000. After three missing ones it counts as gone for the others. */
+  /**
+   * Time in ms between signs of life of this node, 100 to 60,000. Default: 2000. After three missing ones the others count it
+   * as gone.
+   */
   heartbeat?: number;
   /** True: `publish()` throws MILLRACE_E_BROKER while the broker is away. False (default): local members get the message, others do not. */
   required?: boolean;
@@ -58,29 +64,38 @@ export interface NatsRoomsOptions {
 export interface NatsRoomsStats {
   /** The name of this node: random, of 12 characters. */
   node: string;
-  /** Other nodes that are heard, and whose members are known. */
+  /** Other nodes whose messages arrive and whose members are known. */
   nodes: number;
-  /** Rooms, not durable ones, that are heard from other nodes: those with members here. */
+  /** Rooms, not durable ones, subscribed at the broker: those with members here. */
   subscriptions: number;
-  /** Messages for other nodes that left, and the NATS messages they left in. Not those of durable rooms. */
+  /** Messages sent to other nodes, and the NATS messages they left in. Durable rooms are excluded. */
   sent: number;
   sentBatches: number;
-  /** Messages of other nodes that came, and the NATS messages they came in. */
+  /** Messages received from other nodes, and the NATS messages they came in. */
   received: number;
   receivedBatches: number;
-  /** Messages that did not leave this node: the broker was away or too slow. Those of durable rooms wait; of them, only those count that turned out to be too large for the broker. */
+  /**
+   * Messages not sent: the broker was away or too slow. Messages of durable rooms wait; of these, only those too large for
+   * the broker count.
+   */
   unsent: number;
-  /** Messages for members here that never came, which the numbers of later ones show. */
+  /** Messages for members here that were lost, as the numbers of later ones show. */
   missed: number;
-  /** Messages that came again, and were ignored. */
+  /** Messages that arrived again, and were ignored. */
   duplicates: number;
   /** NATS messages that are not of this protocol, and were ignored. */
   malformed: number;
-  /** Messages of nodes, and presences of others, beyond what is kept: 10,000 nodes, 64 MiB of lists on their way, 1 GiB of presences. */
+  /**
+   * Messages of nodes, and presences of others, beyond the limits: 10,000 nodes, 64 MiB of lists on their way, 1 GiB of
+   * presences.
+   */
   ignored: number;
-  /** Messages of other nodes that the queue here had no room for. Those of durable rooms are read again, except one that is larger than `maxQueueBytes`. */
+  /**
+   * Messages of other nodes for which the queue here had no room. Messages of durable rooms are read again, except one that
+   * is larger than `maxQueueBytes`.
+   */
   refused: number;
-  /** Present in rooms, on all nodes. */
+  /** Presences in rooms, on all nodes. */
   present: number;
   /** Durable rooms; null when there are none. */
   durable: DurableStats | null;
@@ -89,15 +104,15 @@ export interface NatsRoomsStats {
 }
 
 /**
- * Makes the rooms of all processes of a namespace the same rooms: `new Rooms({ across: natsRooms({ broker }) })`. It connects
- * when `Rooms` is made, and ends with it. Throws MILLRACE_E_INVALID_OPTION for bad options.
+ * Joins the rooms of all processes of a namespace: `new Rooms({ across: natsRooms({ broker }) })`. It connects when `Rooms`
+ * is created, and ends with it. Throws MILLRACE_E_INVALID_OPTION for bad options.
  */
 export function natsRooms(options: NatsRoomsOptions): Across<NatsRoomsStats> {
   const settings = settingsOf(options);
   return { connect: (here) => new NatsRooms(settings, here) };
 }
 
-/** Where the messages of a room go. */
+/** Route of a room's messages. */
 interface Route {
   readonly subject: string;
   readonly isDurable: boolean;
@@ -110,7 +125,7 @@ const partBits = [8, 16, 32] as const;
 const knownBits = partBits.reduce((bits, bit) => bits | bit, priorityBits | binaryBit);
 
 const partNames = ['key', 'event', 'id'] as const;
-/** What comes before the payload, each in the form of a key. */
+/** Returns the parts before the payload, each in the form of a key. */
 const partsOf = ({ key, stream }: Message) => [key, stream?.event, stream?.id];
 
 function flagsOf(message: Message): number {
@@ -151,7 +166,7 @@ function readParts(flags: number, record: Buffer) {
   return { key, stream: event === undefined && id === undefined ? null : { event, id }, data };
 }
 
-/** How many names' subjects are remembered; beyond it they are worked out anew. */
+/** Names whose subjects are remembered; beyond it they are computed anew. */
 const mostRoutes = 10_000;
 const beatRange = [100, 60_000] as const;
 

@@ -50,30 +50,32 @@ import { Arrivals, common, durableSubject, keyFor, Sender, Subscriptions } from 
 
 /** Options of {@link natsAdapter}. */
 export interface NatsAdapterOptions extends Partial<HoldOptions> {
-  /** The NATS server or servers that all socket.io servers of a fleet share: `'nats://host:4222'`, or {@link BrokerOptions}. */
+  /** NATS server or servers that all socket.io servers of a fleet share: `'nats://host:4222'`, or {@link BrokerOptions}. */
   broker: string | BrokerOptions;
   /** Time in ms between two signs of life: 50 to 600,000. Default: 2000. A server that has been silent for three of them, and at most four, is gone. */
   heartbeat?: number;
   /**
-   * Broadcasts that the broker stores until every server has them: all, or those to a room for which the function says true.
-   * Needs JetStream. Not those that are volatile, local, or ask for acknowledgements. Default: none.
+   * Broadcasts that the broker stores until every server has them: all, or those to a room for which the function returns
+   * true. Needs JetStream. Volatile and local broadcasts, and those that ask for acknowledgements, are not stored. Default:
+   * none.
    */
   durable?: boolean | ((room: string) => boolean);
   /** Limits of the stream of durable rooms. */
   stream?: StreamLimits;
   /**
-   * The key of a broadcast, given its event and arguments: a string or a number, or undefined for none. A broadcast supersedes the one
-   * with the same key to the same rooms that has not been sent yet, to the broker or to a client. Default: no broadcast has a key.
+   * Key of a broadcast, from its event and arguments: a string or a number, or undefined for none. A broadcast supersedes the
+   * one with the same key to the same rooms that has not been sent yet, to the broker or to a client. Default: no broadcast
+   * has a key.
    */
   key?: (event: string, ...args: any[]) => string | number | undefined;
 }
 
-/** An adapter for one server and its namespaces: the argument of `io.adapter()`. */
+/** Adapter for one server and its namespaces: the argument of `io.adapter()`. */
 export interface NatsAdapter {
   (namespace: any): any;
   /**
    * Resolves once the broker has this server's subscriptions, and can store for durable rooms; others of the fleet are known
-   * two round trips later. Rejects with MILLRACE_E_BROKER when the broker is not there or refuses; the server then works by
+   * two round trips later. Rejects with MILLRACE_E_BROKER when the broker is absent or refuses; the server then works by
    * itself, and attempts to connect go on. Rejects with MILLRACE_E_INVALID_ARGUMENT before `io.adapter()`.
    */
   ready(): Promise<void>;
@@ -87,7 +89,7 @@ export interface NatsAdapter {
 }
 
 /**
- * An adapter for socket.io, from 4.6 on, over several servers, which tell each other through a NATS server:
+ * Returns an adapter for socket.io, from 4.6 on, over several servers that communicate through a NATS server:
  * `io.adapter(natsAdapter({ broker }))`. On each server it does what `millraceAdapter()` of `millrace/ws` does. Throws
  * MILLRACE_E_INVALID_OPTION for bad options.
  */
@@ -144,7 +146,7 @@ function acrossServers(
     readonly #arrivals: Arrivals;
     readonly #subscriptions: Subscriptions;
     readonly #encoder: LocalEncoder;
-    /** How long a client that is away may still ask for what it misses, in ms; 0: not at all. */
+    /** Time in ms for which an absent client may still ask for missed packets; 0: not at all. */
     readonly #recoveryMs: number;
     #isClosed = false;
 
@@ -286,7 +288,10 @@ function acrossServers(
       return server.close(this);
     }
 
-    /** With recovery socket.io sends what is for one client in this way too. */
+    /**
+     * Reports whether a broadcast is for a local client alone. With recovery socket.io sends packets for one client in this
+     * way too.
+     */
     #isLocal({ rooms, flags }: Recipients): boolean {
       if (flags?.local || this.#isClosed) return true;
       if (this.#recoveryMs === 0 || rooms.size !== 1) return false;
@@ -324,7 +329,7 @@ function checkedKey(key: unknown): string | number | undefined {
   );
 }
 
-/** Throws MILLRACE_E_INVALID_OPTION. */
+/** Checks options. Throws MILLRACE_E_INVALID_OPTION. */
 function adapterSettings(options: NatsAdapterOptions): AdapterSettings {
   const parsed = parse('natsAdapter()', options, natsAdapterSchema);
   const { broker, heartbeat, durable, stream, key, ...hold } = parsed;

@@ -1,5 +1,5 @@
 /**
- * What the adapter's nodes tell each other, as bytes of one record:
+ * Messages between the adapter's nodes, as bytes of one record:
  *
  *     position (4)   length (4)  head, as JSON   then for each part: kind (1: 0 text, 1 bytes)  length (4)  bytes
  *
@@ -72,7 +72,7 @@ export interface ClusterNamespace {
   _onServerSideEmit(packet: unknown[]): void;
 }
 
-/** What an adapter does for the sockets of its own server. */
+/** Operations of an adapter on the sockets of its own server. */
 export interface Local {
   broadcast(packet: object, to: Recipients): void;
   broadcastWithAck(
@@ -105,7 +105,7 @@ export interface Head {
   readonly [name: string]: unknown;
 }
 
-/** The head has to be searched for marks. */
+/** Flag: the head has to be searched for marks. */
 const marked = 2;
 const headAt = 8;
 
@@ -234,7 +234,7 @@ export class RemotePacket {
   nsp = '';
   /** Of an acknowledgement; each node has its own. */
   id: number | undefined = undefined;
-  /** As its sender has found it. */
+  /** Key that its sender has found. */
   readonly key: string | number | undefined;
   readonly #parts: Part[];
   readonly #newDecoder: () => Decoder;
@@ -263,7 +263,7 @@ export class RemotePacket {
     return this.data.length > 0;
   }
 
-  /** Not again, unless something was added to it: an identity, or an offset. */
+  /** Encodes it once, and again only if an identity or an offset was added. */
   encode(encoder: Encoder): Part[] {
     const { type, nsp, id } = this;
     if (this.#data === null && id === undefined) return this.#parts;

@@ -1,8 +1,8 @@
 /**
- * What a namespace asks all other nodes that have it: their sockets, an answer of each server, an acknowledgement of each
- * client. A request is open until each node that was asked has answered or is gone, or the time is over; the first
- * failure ends it. Only `#end` ends one, once. Answers are not trusted: one that is malformed, or of a node that was
- * not asked, changes nothing.
+ * Requests of a namespace to all other nodes that have it: their sockets, an answer of each server, an acknowledgement of
+ * each client. A request is open until each node that was asked has answered or is gone, or the time is over; the first
+ * failure ends it. Only `#end` ends one, once. Answers are not trusted: one that is malformed, or of a node that was not
+ * asked, changes nothing.
  */
 
 import { MillraceError } from '@millrace/base/errors';
@@ -20,7 +20,7 @@ import {
 import type { ServerLink } from './server-link.js';
 import { common, type Sender } from './subjects.js';
 
-/** As those of socket.io's other adapters. */
+/** Default of socket.io's other adapters. */
 const defaultTimeoutMs = 5000;
 
 /** A request until each node has answered or is gone, or the time is over. */
@@ -30,7 +30,10 @@ interface Request {
   readonly timer: NodeJS.Timeout;
   /** A part of an answer of a node that was asked. */
   onPart(node: string, part: unknown): void;
-  /** For acknowledgements: how many clients a node has asked; and that it is gone. These end by their shares or the timeout. */
+  /**
+   * Called for acknowledgements with the number of clients that a node has asked, and when it is gone. These end by their
+   * shares or the timeout.
+   */
   onCount?(node: string, count: number): void;
   onGone?(node: string): void;
   /** The end: null, or why it is not complete. */
@@ -145,12 +148,12 @@ export class Requests {
     }
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all requests. */
   close(): void {
     for (const id of [...this.#open.keys()]) this.#end(id, null);
   }
 
-  /** Without a node to ask it ends right away. */
+  /** Asks all nodes. Without any it ends right away. */
   #ask(
     id: number,
     nodes: readonly string[],
@@ -195,7 +198,7 @@ interface Share {
 }
 
 /**
- * What the clients of other nodes acknowledge. socket.io is told once how many of a node it has to wait for, and cannot take
+ * Acknowledgements of other nodes' clients. socket.io is told once how many of a node it has to wait for, and cannot take
  * that back: so it is told when a node's share is over, because all have answered or because the node is gone.
  */
 class Shares {
@@ -225,7 +228,7 @@ class Shares {
     this.#look(node, share);
   }
 
-  /** No more will come from it than has come. */
+  /** Ends a node's share: no more acknowledgements come from it. */
   gone(node: string): void {
     const share = this.#open.get(node);
     if (share === undefined) return;
@@ -243,7 +246,7 @@ class Shares {
 
 export const isId = (value: unknown): value is number => Number.isSafeInteger(value);
 
-/** What socket.io makes a remote socket of. */
+/** Reports whether socket.io can create a remote socket from a value. */
 function isDetails(value: unknown): boolean {
   const { id, handshake, rooms } = (value ?? {}) as Record<string, unknown>;
   return typeof id === 'string' && typeof handshake === 'object' && areTexts(rooms);

@@ -35,21 +35,24 @@ export interface AdapterSettings {
 export interface NatsAdapterStats {
   /** Other nodes that are known. */
   nodes: number;
-  /** Answers of other nodes that somebody waits for: acknowledgements, `fetchSockets`, `serverSideEmit`. */
+  /** Pending requests to other nodes: acknowledgements, `fetchSockets`, `serverSideEmit`. */
   requests: number;
-  /** Messages of NATS that did not come, as the numbers of those that came later show. */
+  /** NATS messages that were lost, as the numbers of later ones show. */
   missed: number;
-  /** Messages of NATS that came again, and were left out; of durable rooms, broadcasts. */
+  /** NATS messages that arrived again, and were ignored; of durable rooms, broadcasts. */
   duplicates: number;
-  /** Messages, or parts of them, that came and were not of this format. */
+  /** Received messages, or parts of them, that are not of this format. */
   malformed: number;
-  /** Messages of nodes beyond what is kept: 10,000 nodes, 64 MiB of their namespaces, 10,000 requests that wait for clients here. */
+  /**
+   * Messages of nodes beyond the limits: 10,000 nodes, 64 MiB of their namespaces, 10,000 requests that wait for clients
+   * here.
+   */
   ignored: number;
-  /** Answers that were not sent: what they hold is above the broker's limit, or JSON cannot express it. */
+  /** Responses not sent: they exceed the broker's limit, or JSON cannot express them. */
   unanswered: number;
   /** Durable rooms; null when there are none. */
   durable: DurableStats | null;
-  /** The policy of the hold: its estimates, the hold that it chose, and why none if so; null without `maxDelay`. */
+  /** Policy of the hold: its estimates, the chosen hold, and the reason if there is none; null without `maxDelay`. */
   policy: QueueStats['policy'] | null;
   /** The connection to the broker. */
   broker: LinkStats;
@@ -76,7 +79,7 @@ export class ServerLink implements Others<NamespaceEntry> {
     ...{ missed: 0, duplicates: 0, malformed: 0, ignored: 0 },
   };
   readonly store: Store | null;
-  /** Which rooms are durable. */
+  /** Predicate for durable rooms. */
   readonly isDurable: ((room: string) => boolean) | null;
   /** Hold of broadcasts to other nodes; null: they do not wait. */
   readonly hold: TurnHold | null;
@@ -113,7 +116,7 @@ export class ServerLink implements Others<NamespaceEntry> {
     };
   }
 
-  /** It takes the place of one of the same name when `io.adapter()` is called again. */
+  /** Opens a namespace. It replaces one of the same name when `io.adapter()` is called again. */
   open(namespace: Namespace): void {
     const before = [...this.#namespaces.keys()].find(({ name }) => name === namespace.name);
     this.#namespaces.set(namespace, ++this.#lastKey);

@@ -24,12 +24,12 @@ import { batchHead, bufferOf, recordBytes, type WireBatch, type WireRecord } fro
 import { type Head, headOf, longestMs, pack, packValues, type Recipients } from './record.js';
 import type { ServerLink } from './server-link.js';
 
-/** All nodes hear it. */
+/** Subject that all nodes subscribe to. */
 export const common = '';
 
 /**
- * How socket.io names its sockets, each of which is in a room of that name. A subscription for each would cost more than it
- * brings: messages to such rooms go to all nodes.
+ * Names of socket.io's sockets, each of which is in a room of that name. A subscription for each would cost more than it
+ * saves: messages to such rooms go to all nodes.
  */
 const socketId = /^[\w-]{20}$/;
 
@@ -57,14 +57,14 @@ export const durableSubject = (link: Link, namespace: string): string =>
 /** Of a message beside the bytes of its one record. */
 const besideBytes = batchHead + recordBytes(0) + Math.max(orderBytes, headerBytes);
 
-/** How many names' subjects are remembered; beyond it they are worked out anew. */
+/** Names whose subjects are remembered; beyond it they are computed anew. */
 const mostSubjects = 10_000;
 
 export class Sender {
   readonly #server: ServerLink;
   readonly #namespace: string;
   readonly #outbox: TurnOutbox;
-  /** By key. */
+  /** Subjects by key. */
   readonly #subjects = new Map<string, string>();
   readonly #durableSubject: string;
   /** Broadcasts that a newer one can supersede, and the turn of the outbox that has them. */
@@ -140,7 +140,7 @@ export class Sender {
     }
   }
 
-  /** In parts that the broker takes. */
+  /** Responds with sockets, in parts that the broker accepts. */
   respondSockets(node: string, request: number, sockets: readonly object[], isLast = true): void {
     const head = { kind: 'sockets', request, sockets, isLast };
     if (sockets.length < 2) {
@@ -190,7 +190,7 @@ export class Subscriptions {
   readonly #counts: HeardCounts;
   readonly #lingerMs: number;
   readonly #onBatch: (batch: WireBatch, name: number) => void;
-  /** How to stop each, by key. */
+  /** Functions that stop each subscription, by key. */
   readonly #stops = new Map<string, () => void>();
   readonly #names = new Set<number>();
   /** Rooms without members that are still heard for a while, by key. */
@@ -217,7 +217,7 @@ export class Subscriptions {
     return this.#stops.size;
   }
 
-  /** By its short name. */
+  /** Reports whether a room is subscribed, by its short name. */
   hears(name: number): boolean {
     return this.#names.has(name);
   }
@@ -231,7 +231,7 @@ export class Subscriptions {
     if (!this.#stops.has(key)) this.#hear(key);
   }
 
-  /** Its last one has left. */
+  /** Leaves a room when its last member has left. */
   leave(room: string): void {
     const key = roomKey(room);
     if (key === null) return;
@@ -267,7 +267,7 @@ export class Subscriptions {
   }
 }
 
-/** What has been announced may not come: it was sent just before we heard its subject. */
+/** Time in ms to wait for an announced message, which may not come: it was sent just before we subscribed. */
 const patienceMs = 100;
 
 /** A turn of a sender of which more is expected. */

@@ -22,7 +22,7 @@ import {
   type WireRecord,
 } from '../wire.js';
 
-/** What a message costs beside its bytes while it waits: an estimate, on the high side. */
+/** Bytes that a waiting message costs beside its own: an estimate, on the high side. */
 const overheadBytes = 256;
 /** Of a NATS message: the header with its id. */
 export const headerBytes = 128;
@@ -73,7 +73,7 @@ export class Outbox {
     this.backlog++;
   }
 
-  /** It is not going to be added. */
+  /** Releases reserved bytes of a message that is not added. */
   release(subject: string, bytes: number): void {
     const line = this.#lines.get(subject)!;
     line.published--;
@@ -209,10 +209,10 @@ const costOf = (bytes: number) => recordBytes(bytes) + overheadBytes;
 
 interface BatchUnderWay {
   readonly payload: Uint8Array;
-  /** By which the broker knows it when it comes again. */
+  /** Id by which the broker recognizes it when it is sent again. */
   readonly id: string;
   readonly messages: number;
-  /** As they were reserved. */
+  /** Bytes as reserved. */
   readonly bytes: number;
 }
 

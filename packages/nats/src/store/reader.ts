@@ -20,7 +20,10 @@ type OnStored = (subject: string, payload: Uint8Array) => boolean;
 
 const nanoseconds = 1e6;
 const heartbeatMs = 1000;
-/** When the broker forgets a consumer: one whose node was away is of no use, as reading goes on with another. */
+/**
+ * Time in ms after which the broker forgets a consumer: one whose node was away is of no use, as reading goes on with
+ * another.
+ */
 const inactiveMs = 10_000;
 const againMs = 50;
 const flowOrHeartbeat = 100;
@@ -31,7 +34,7 @@ export class Reader {
   readonly #onStored: OnStored;
   /** Number of the last message taken in; null before the end of the stream was first seen. */
   #last: number | null = null;
-  /** When the stream was made, as the broker says: another stream has its own numbers. */
+  /** Creation time of the stream by the broker: another stream has its own numbers. */
   #created = '';
   #consumer = '';
   #delivered = 0;

@@ -20,9 +20,9 @@ import { decodeBatch, type WireRecord } from '../wire.js';
 import { Outbox } from './outbox.js';
 import { Reader } from './reader.js';
 
-/** How long, and how much of, the messages of durable rooms the broker keeps. All nodes of a fleet must say the same. */
+/** Limits on age and size of the stored messages of durable rooms. All nodes of a fleet must have the same. */
 export interface StreamLimits {
-  /** Age in ms up to which a node that was away can still get a message: 1000 to 31,536,000,000 (a year). Default: 600,000 (10 min). */
+  /** Age in ms up to which an absent node can still get a message: 1000 to 31,536,000,000 (a year). Default: 600,000 (10 min). */
   maxAge?: number;
   /** Bytes of the whole stream; the oldest messages make room. 1 MiB to 2^53 - 1. Default: 1 GiB. */
   maxBytes?: number;
@@ -32,20 +32,20 @@ export interface StreamLimits {
 
 /** Counters of durable rooms. */
 export interface DurableStats {
-  /** Messages that were published here and that the broker has not stored yet, and their bytes. */
+  /** Messages published here that the broker has not stored yet, and their bytes. */
   backlog: number;
   backlogBytes: number;
-  /** Messages that it has stored. */
+  /** Messages that the broker has stored. */
   stored: number;
-  /** Stored NATS messages whose sending was repeated. */
+  /** Stored NATS messages that were sent again. */
   resent: number;
-  /** NATS messages that the broker says are stored and not read by this node yet. */
+  /** Stored NATS messages that this node has not read yet, according to the broker. */
   lag: number;
-  /** How often reading began anew: after the broker was away, or the queue here had no room. */
+  /** Restarts of reading: after the broker was away, or the queue here had no room. */
   replays: number;
 }
 
-/** Whose subjects these are: part of the name of the stream, and of its subjects. */
+/** Owner of the subjects: part of the name of the stream, and of its subjects. */
 type Owner = 'rooms' | 'socket-io';
 
 /** Takes one record. False: there is no room for it now. Its bytes are for it alone until it returns. */
@@ -86,11 +86,11 @@ export const streamField = is.or(
 export const always = () => true;
 
 const nanoseconds = 1e6;
-/** For how long the broker recognizes a message that is sent again, in ms. Receivers recognize it in any case. */
+/** Time in ms for which the broker recognizes a message that is sent again. Receivers recognize it in any case. */
 const dedupeMs = 120_000;
 const leastWaitMs = 100;
 const mostWaitMs = 5000;
-/** How long `close()` waits for the broker. */
+/** Time in ms that `close()` waits for the broker. */
 const lastMs = 10_000;
 
 /** The stream of one owner, and what is stored and read there. */
@@ -104,17 +104,17 @@ export class Store {
   readonly #channels = new Map<string, Channel>();
   /** The set-up that is under way. */
   #setUp: Promise<void> | null = null;
-  /** It was asked for again meanwhile. */
+  /** True if it was requested again meanwhile. */
   #isStale = false;
   #failures = 0;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
-  /** What the last set-up failed with. */
+  /** Error of the last set-up. */
   #failure: MillraceError | null = null;
-  /** Why nothing can be stored although the broker is there, and waiting does not help. */
+  /** Reason why nothing can be stored although the broker is connected, and waiting does not help. */
   #refusal: MillraceError | null = null;
 
-  /** What waits to be stored is bounded by the `maxPending` of the link. */
+  /** Creates a store, whose backlog is bounded by the `maxPending` of the link. */
   constructor(link: Link, owner: Owner, limits: Required<StreamLimits>, counts: StoreCounts) {
     this.#link = link;
     this.#owner = owner;
@@ -316,7 +316,7 @@ async function openStream(
   return info;
 }
 
-/** Which rooms are durable; null: none. */
+/** Returns the predicate for durable rooms; null: none. */
 export function durableRooms(
   durable: boolean | ((room: string) => boolean) | undefined,
 ): ((room: string) => boolean) | null {

@@ -35,11 +35,11 @@ import { cancelKey, decodeOutcome, read } from './record.js';
 import { type Call, newCall, SendQueue } from './send-queue.js';
 import { TaskNames } from './streams.js';
 
-/** Resolved to by `TaskClient.enqueue()`. */
+/** Result of `TaskClient.enqueue()`. */
 export interface Enqueued {
-  /** The task's id, for logs; generated for a task without one. */
+  /** Id of the task, for logs; generated for a task without one. */
   readonly id: string;
-  /** A task of the same id had been stored within the stream's `duplicateWindow`: this one was not. */
+  /** True if a task of the same id was stored within the stream's `duplicateWindow`: this one was not. */
   readonly duplicate: boolean;
 }
 
@@ -48,8 +48,8 @@ const mostCancels = 1000;
 const nothing = Buffer.alloc(0);
 
 /**
- * Stores tasks in a stream of a NATS server, from which workers on any machine take them: see {@link TaskWorker}. A task
- * that is stored runs at least once, whatever ends in between. Connects at once, and keeps the process alive until it is
+ * Stores tasks in a stream of a NATS server, from which workers on any machine take them: see {@link TaskWorker}. A task that
+ * is stored runs at least once, even if processes end in between. Connects at once, and keeps the process alive until it is
  * closed.
  *
  *     const client = new TaskClient({ broker: 'nats://127.0.0.1:4222', stream: 'thumbnails' });
@@ -89,15 +89,14 @@ export class TaskClient<Argument = any, Result = any> {
   }
 
   /**
-   * Stores a task, and resolves to what a worker's function returns for it: `fn(task, context)`. The task is cloned at once.
-   * Rejects with the function's error of the last attempt, whose `deliveries` says how often it was given to a worker, and
-   * with
+   * Stores a task, and resolves to the result of a worker's function: `fn(task, context)`. The task is cloned at once.
+   * Rejects with the function's error of the last attempt, whose `deliveries` counts how many times a worker got it, and with
    *
    * - MILLRACE_E_BROKER when it could not be stored within `storeTimeout`, MILLRACE_E_OVERLOADED when the stream is full, or
    *   `maxQueue` tasks are not stored,
    * - MILLRACE_E_TOO_LARGE when the task or its result does not fit into a message,
    * - MILLRACE_E_DUPLICATE when a task of its `id` was stored before,
-   * - MILLRACE_E_RESULT_LOST when it is done, and its result was given up while this client was away,
+   * - MILLRACE_E_RESULT_LOST when it is done, and its result was dropped while this client was away,
    * - MILLRACE_E_ABORTED (an AbortError whose `cause` is the signal's reason), MILLRACE_E_TIMEOUT,
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_OPTION, MILLRACE_E_INVALID_ARGUMENT.
    */
@@ -134,8 +133,8 @@ export class TaskClient<Argument = any, Result = any> {
   }
 
   /**
-   * Stores a task, and waits for no result. Resolves when the broker has it: from then on it is not lost. Rejects as `run()`
-   * does when it cannot be stored.
+   * Stores a task without waiting for its result. Resolves when the broker has it: from then on it is not lost. Rejects as
+   * `run()` does when it cannot be stored.
    */
   async enqueue(task: Argument, options: EnqueueOptions = {}): Promise<Enqueued> {
     checkEnqueue(options);
@@ -246,12 +245,15 @@ export class TaskClient<Argument = any, Result = any> {
 
   // ------------------------------------------------------------------------------------------------ what it knows
 
-  /** Mean time in ms that a function runs at the workers, by its name; null until a worker has told it. Without a name: of the default function. */
+  /**
+   * Mean time in ms that a function runs at the workers, by its name; null until a worker has reported it. Without a name, of
+   * the default function.
+   */
   meanMs(name = ''): number | null {
     return this.#queue.packer.meanMs(name);
   }
 
-  /** Counters, and the tasks and calls that are open; plain data. */
+  /** Returns counters, and the open tasks and calls; plain data. */
   stats(): TaskClientStats {
     const { counts, link, settings } = this.#context;
     const { packed, ...others } = counts;

@@ -1,4 +1,7 @@
-/** What the parts of a client share, and those of a worker: settings, connection, names and counters; and the events of a worker. */
+/**
+ * State that the parts of a client share, and those of a worker: settings, connection, names and counters; and the events of
+ * a worker.
+ */
 
 import type { MillraceError } from '@millrace/base/errors';
 import type { PoolStats } from '@millrace/pool';
@@ -9,36 +12,36 @@ import type { QueueName, TaskLag, TaskNames } from './streams.js';
 
 /** Counters of a client. */
 export class ClientCounts {
-  /** Calls of `run()` that have been answered; those of them that were rejected. */
+  /** Settled calls of `run()`; those among them that were rejected. */
   completed = 0;
   failed = 0;
-  /** Tasks for which there was no room, here or in the stream. */
+  /** Tasks refused for lack of room, here or in the stream. */
   refused = 0;
-  /** Messages that were made of tasks, and the tasks in them. */
+  /** Messages built from tasks, and the tasks in them. */
   messages = 0;
   packed = 0;
-  /** Calls that were refused as another task of their id was stored before. */
+  /** Calls refused because another task of their id was stored before. */
   duplicates = 0;
-  /** Results that came again, or for calls that had been given up. */
+  /** Results that arrived again, or for calls no longer waiting. */
   repeated = 0;
 }
 
-/** Returned by `TaskClient.stats()`: a snapshot. */
+/** Snapshot that `TaskClient.stats()` returns. */
 export interface TaskClientStats extends Readonly<Omit<ClientCounts, 'packed'>> {
-  /** Tasks that are not stored yet; `total` has also those on their way to the broker. */
+  /** Tasks not stored yet; `total` includes those in transit to the broker. */
   readonly queued: {
     readonly high: number;
     readonly normal: number;
     readonly low: number;
     readonly total: number;
   };
-  /** How many tasks may be queued. */
+  /** Limit on the queued tasks. */
   readonly maxQueue: number;
-  /** Calls of `run()` whose tasks are stored and not answered. */
+  /** Calls of `run()` whose tasks are stored and not done. */
   readonly running: number;
   /** Tasks in a message, on average. */
   readonly meanBatch: number;
-  /** Messages that the broker has stored; those that were sent again until it said so. */
+  /** Messages that the broker has stored; messages that were sent again until it confirmed them. */
   readonly stored: number;
   readonly resent: number;
   readonly link: LinkStats;
@@ -46,60 +49,63 @@ export interface TaskClientStats extends Readonly<Omit<ClientCounts, 'packed'>> 
 
 /** Counters of a worker. */
 export class WorkerCounts {
-  /** Messages that came, and tasks in them. */
+  /** Messages received, and the tasks in them. */
   messages = 0;
   tasks = 0;
-  /** Tasks that ran to their end. */
+  /** Tasks that ran to completion. */
   done = 0;
-  /** Those that threw, timed out, or ended their thread; those of them that were stored to be tried again. */
+  /** Tasks that threw, timed out, or ended their thread; those among them that were stored for another attempt. */
   failed = 0;
   retried = 0;
   /** Tasks that became dead letters. */
   dead = 0;
-  /** Tasks that were aborted by their callers. */
+  /** Tasks aborted by their callers. */
   cancelled = 0;
-  /** Messages that came again from a worker that was silent: their tasks run alone from then on. */
+  /** Messages redelivered from a silent worker: their tasks run alone from then on. */
   suspects = 0;
-  /** Messages that came again although they are being done, or were done, here: they were not begun. */
+  /** Messages redelivered although they are running, or are done, here: they were not run again. */
   repeated = 0;
-  /** Tasks that were given back: this worker ended, or its pool refused them. */
+  /** Tasks returned to the stream: this worker ended, or its pool refused them. */
   returned = 0;
 }
 
-/** Returned by `TaskWorker.stats()`: a snapshot. */
+/** Snapshot that `TaskWorker.stats()` returns. */
 export interface TaskWorkerStats extends Readonly<WorkerCounts> {
-  /** Tasks that it has now. */
+  /** Tasks that the worker has now. */
   readonly held: Readonly<Record<QueueName, number>>;
-  /** Results on their way to clients; those that clients have confirmed; those that were kept for a client that did not come back. */
+  /**
+   * Results in transit to clients; results that clients have confirmed; results dropped because their client did not come
+   * back.
+   */
   readonly results: {
     readonly pending: number;
     readonly confirmed: number;
     readonly givenUp: number;
   };
-  /** As of some seconds ago; null until it is known. */
+  /** Lag as of some seconds ago; null until it is known. */
   readonly lag: TaskLag | null;
   readonly pool: PoolStats;
   readonly link: LinkStats;
 }
 
-/** A task in an event, for logs. */
+/** Task in an event, for logs. */
 export interface TaskEvent {
   readonly id: string;
-  /** Of its function; empty for the default one. */
+  /** Name of its function; empty for the default one. */
   readonly name: string;
-  /** How often it was delivered, this time included. */
+  /** Deliveries so far, this one included. */
   readonly delivery: number;
-  /** Its error, in one line. */
+  /** Error of the task, in one line. */
   readonly error: string;
 }
 
 /** Events of a worker, and the arguments of their listeners. */
 export interface TaskWorkerEvents {
-  /** The broker is there, and tasks come. */
+  /** The broker is connected, and tasks arrive. */
   up: [];
-  /** The broker is away, or something is wrong with it; the worker tries on. */
+  /** The broker is away or fails; the worker keeps trying. */
   down: [error: MillraceError];
-  /** A task has failed and is tried again after so many ms. */
+  /** A task has failed and is retried after `delayMs`. */
   retry: [task: TaskEvent & { readonly delayMs: number }];
   /** A task has become a dead letter. */
   dead: [task: TaskEvent];

@@ -28,12 +28,12 @@ import { headerNames, type QueueName, queueNames } from './streams.js';
 export interface LeasedTask {
   readonly lease: Lease;
   readonly record: WireRecord;
-  /** Its place in the message. */
+  /** Index in the message. */
   readonly index: number;
 }
 
 export class Lease {
-  /** How often it was delivered before it was stored again, and how often its task has failed. */
+  /** Deliveries before it was stored again, and failures of its task. */
   readonly earlier: number;
   readonly failures: number;
   /** Time in ms for which its first receiver gives it back. */
@@ -69,22 +69,22 @@ export class Lease {
     return this.earlier + (this.delayMs > 0 && count > 1 ? count - 1 : count);
   }
 
-  /** It was with a worker before, which has fallen silent. */
+  /** True if it was with a worker before, which has fallen silent. */
   get isSuspect(): boolean {
     return this.delivery.count > (this.delayMs > 0 ? 2 : 1);
   }
 
-  /** It has only come to be given back. */
+  /** True if it has only come to be returned. */
   get hasToWait(): boolean {
     return this.delayMs > 0 && this.delivery.count === 1;
   }
 
-  /** Its tasks, one by one. */
+  /** Returns its tasks, one by one. */
   tasks(): LeasedTask[] {
     return this.batch.records.map((record, index) => ({ lease: this, record, index }));
   }
 
-  /** Some of its tasks as a message of their own, from the same client. */
+  /** Packs some of its tasks as a message of their own, from the same client. */
   packOf(records: readonly WireRecord[]): Buffer {
     return encodeBatch(this.batch.sender, this.batch.sequence, records);
   }
@@ -97,7 +97,7 @@ function numberOf(headers: MsgHdrs | undefined, name: string): number {
 
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');
-/** How often it is checked that the broker has them. */
+/** Interval in ms at which it is checked that the broker has them. */
 const flushMs = 1000;
 
 /**
@@ -207,7 +207,7 @@ export class Leases {
   readonly #backlogs = new Map<QueueName, Backlog>(queueNames.map((name) => [name, new Backlog()]));
   #bytes = 0;
   #whenEmpty: (() => void) | null = null;
-  /** There is room for another task. */
+  /** Called when there is room for another task. */
   onRoom: () => void = () => {};
 
   constructor(context: WorkerContext, acks: Acks, requeue: Requeue) {
@@ -216,7 +216,7 @@ export class Leases {
     this.#requeue = requeue;
   }
 
-  /** Whether a message is being done, or was done, here: then it is dealt with. */
+  /** Reports whether a message is being done, or was done, here: then it is dealt with. */
   isRepeated({ key }: Delivery, reply: string): boolean {
     const lease = this.#leases.get(key);
     if (lease !== undefined) lease.reply = reply;
@@ -258,7 +258,7 @@ export class Leases {
     else this.#release(lease);
   }
 
-  /** As this worker ends, some of its tasks have not begun: they are given back when the others have ended. */
+  /** Gives back tasks that have not begun as this worker ends, when the others have ended. */
   giveBack(lease: Lease, records: readonly WireRecord[]): void {
     this.#context.counts.returned += records.length;
     lease.returned.push(...records);
@@ -296,7 +296,7 @@ export class Leases {
     return this.#backlogs.get(queue)!.tasks;
   }
 
-  /** How many messages of a queue there is room for, if it may have `most` tasks. */
+  /** Returns the number of messages of a queue that fit, if it may have `most` tasks. */
   room(queue: QueueName, most: number): number {
     return this.#bytes >= maxBytes ? 0 : this.#backlogs.get(queue)!.room(most);
   }
@@ -318,7 +318,7 @@ export class Leases {
     await within(ms, new Promise<void>((resolve) => (this.#whenEmpty = resolve)));
   }
 
-  /** Has those that are left delivered to another worker at once. */
+  /** Has the remaining ones delivered to another worker at once. */
   abandon(): void {
     for (const { reply } of this.#leases.values()) this.#acks.nak(reply, 0);
   }

@@ -19,7 +19,7 @@ import type { ClientContext } from './context.js';
 import type { Stored } from './publisher.js';
 import type { Call } from './send-queue.js';
 
-/** How often the broker may fail to tell while it is connected, and how soon it is asked again. */
+/** Most failed requests to a connected broker, and the time in ms before the next. */
 const maxFailures = 5;
 const retryMs = 500;
 /** A worker may be giving up a result as its client comes back: tasks are looked for at once, and when that is over. */
@@ -155,7 +155,7 @@ function byMessage(calls: readonly Call[]): Iterable<Call[]> {
   return packs.values();
 }
 
-/** Not by its number alone: of a pack some tasks may be stored again, and others be done. A record has its task's id. */
+/** Finds a task by its id, not by its number alone: of a pack some tasks may be stored again, and others be done. */
 function has({ link }: ClientContext, batch: WireBatch | null, call: Call): boolean {
   if (batch?.sender !== link.node || batch.sequence !== call.message) return false;
   return batch.records.some(({ data }) => Buffer.compare(data, call.record.data) === 0);

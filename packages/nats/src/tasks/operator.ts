@@ -14,17 +14,17 @@ import { headerNames, lagOf, queueNames, type TaskLag, TaskNames } from './strea
 
 const storeMs = 30_000;
 
-/** A task that is not tried any more. */
+/** Task that is not retried any more. */
 export interface DeadLetter {
-  /** Its number in the stream of dead letters. */
+  /** Number in the stream of dead letters. */
   readonly sequence: number;
-  /** Time at which it became one, by the broker's clock. */
+  /** Time at which it became a dead letter, by the broker's clock. */
   readonly at: string;
   /** Id of its task; empty if it cannot be read. */
   readonly id: string;
   readonly name: string;
   readonly priority: string;
-  /** `failed` too often, `worker` ended each time that it ran alone, `unreadable`. */
+  /** Reason: `failed` too often; `worker`: its worker ended each time that it ran alone; `unreadable`. */
   readonly reason: string;
   readonly error: string;
   readonly deliveries: number;
@@ -54,22 +54,22 @@ export class TaskOperator {
   }
 
   /**
-   * The work that is left, by one request to the broker for each queue. Rejects with MILLRACE_E_BROKER when the broker is away, and
-   * with the broker's error when there is no such stream.
+   * Returns the work that is left, by one request to the broker per queue. Rejects with MILLRACE_E_BROKER when the broker is
+   * away, and with the broker's error when there is no such stream.
    */
   lag(): Promise<TaskLag> {
     return lagOf(this.#link, this.#names);
   }
 
-  /** The dead letters, the oldest first. Rejects as `lag()`. */
+  /** Yields the dead letters, the oldest first. Rejects as `lag()`. */
   async *dead(): AsyncGenerator<DeadLetter> {
     for await (const message of this.#messages()) yield letterOf(message);
   }
 
   /**
-   * Puts dead letters back into their stream, as tasks that have never failed, and removes them; resolves to their number.
-   * A letter that cannot be read stays. If this process ends between putting one back and removing it, that one is not put back
-   * again within the stream's `duplicateWindow`. Rejects as `lag()`.
+   * Moves dead letters back into their stream, as tasks that have never failed; resolves to their number. A letter that
+   * cannot be read stays. If this process ends between putting one back and removing it, that one is not put back again
+   * within the stream's `duplicateWindow`. Rejects as `lag()`.
    */
   async retryDead(): Promise<number> {
     const publisher = new Publisher(await this.#link.ready(), storeMs);

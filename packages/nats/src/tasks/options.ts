@@ -19,15 +19,18 @@ const attemptsField = is.integer(1, 1000);
 
 // ------------------------------------------------------------------------------------------------ the stream
 
-/** A stream of durable tasks. The first client or worker creates it; bounds that are given must be those that it has. */
+/** A stream of durable tasks. The first client or worker creates it; given bounds must equal those of an existing stream. */
 export interface StreamOptions {
-  /** 1 to 64 letters, digits, `-` and `_`; it must not end in `_dead`. */
+  /** Name: 1 to 64 letters, digits, `-` and `_`; it must not end in `_dead`. */
   name: string;
-  /** Bytes of tasks that it holds: 65,536 to 2^53 - 1. Default: 512 MiB. The stream of dead letters holds a quarter of it. */
+  /**
+   * Bytes of tasks that the stream holds: 65,536 to 2^53 - 1. Default: 512 MiB. The stream of dead letters holds a quarter of
+   * it.
+   */
   maxBytes?: number;
-  /** Messages that it holds, each of one task or of a pack of them: 1 to 2^53 - 1. Default: no bound but `maxBytes`. */
+  /** Messages that the stream holds, each with one task or a pack of them: 1 to 2^53 - 1. Default: no bound but `maxBytes`. */
   maxMessages?: number;
-  /** Time in ms in which a second task of the same `id` is a duplicate: 1000 to 86,400,000. Default: 120,000. */
+  /** Time in ms in which another task of the same `id` is a duplicate: 1000 to 86,400,000. Default: 120,000. */
   duplicateWindow?: number;
   /** Copies, each on another server of a cluster: 1 to 5. Default: 1. */
   replicas?: number;
@@ -77,19 +80,19 @@ export interface TaskClientOptions {
   broker: string | BrokerOptions;
   /** The stream: its name, or its name and bounds. */
   stream: string | StreamOptions;
-  /** Function of tasks that name none. Default: the default function of the worker. */
+  /** Function for tasks without a name. Default: the default function of the worker. */
   name?: string | null;
-  /** Priority of tasks that name none. Default: 'normal'. */
+  /** Priority of tasks without one. Default: 'normal'. */
   priority?: Priority;
-  /** Time in ms that a task may run, each time: 0 (without limit, the default) to 2,147,483,647. */
+  /** Longest time in ms that an attempt may run: 0 (without limit, the default) to 2,147,483,647. */
   timeout?: number;
-  /** How often a task may fail before it is a dead letter: 1 to 1000. Default: the worker's setting, which is 5. */
+  /** Failures after which a task is a dead letter: 1 to 1000. Default: the worker's setting, which is 5. */
   attempts?: number;
-  /** Tasks that are not stored yet; beyond it calls reject with MILLRACE_E_OVERLOADED: 0 to 100,000,000. Default: 100,000. */
+  /** Limit on tasks not stored yet, beyond which calls reject with MILLRACE_E_OVERLOADED: 0 to 100,000,000. Default: 100,000. */
   maxQueue?: number;
   /** Tasks in a message: 1 to 512, default 100. With 1 no task waits for another at a worker. */
   maxBatch?: number;
-  /** Time in ms for a task to be stored: 1 to 2,147,483,647, at most the stream's `duplicateWindow`. Default: 30,000. */
+  /** Longest time in ms until a task is stored: 1 to 2,147,483,647, at most the stream's `duplicateWindow`. Default: 30,000. */
   storeTimeout?: number;
   /** Time in ms that `close()` waits: 0 to 2,147,483,647. Default: 30,000. */
   closeTimeout?: number;
@@ -109,7 +112,7 @@ export const clientSchema = is.schema({
   closeTimeout: is.ms(0, maxMs, 30_000),
 } satisfies is.FieldsOf<TaskClientOptions>);
 
-/** Throws MILLRACE_E_INVALID_OPTION. */
+/** Checks options. Throws MILLRACE_E_INVALID_OPTION. */
 export function clientSettings(given: TaskClientOptions) {
   const what = 'TaskClient';
   const parsed = parse(what, given, clientSchema);
@@ -129,21 +132,27 @@ export type ClientSettings = ReturnType<typeof clientSettings>;
 
 /** Options of `TaskClient.enqueue()`, for one task. */
 export interface EnqueueOptions {
-  /** The function, an export of the workers' file. Default: the client's. */
+  /** Function: an export of the workers' file. Default: the client's. */
   name?: string | null;
-  /** Default: the client's, which is 'normal'. */
+  /** Priority. Default: the client's, which is 'normal'. */
   priority?: Priority;
-  /** Time in ms that the task may run, each time: 0 (without limit) to 2,147,483,647. Default: the client's. */
+  /** Longest time in ms that an attempt may run: 0 (without limit) to 2,147,483,647. Default: the client's. */
   timeout?: number;
-  /** How often it may fail before it is a dead letter: 1 to 1000. Default: the client's. */
+  /** Failures after which it is a dead letter: 1 to 1000. Default: the client's. */
   attempts?: number;
-  /** A second task of the same id is not stored, for as long as the stream's `duplicateWindow`. 1 to 200 characters. Default: none. */
+  /**
+   * Id of the task: 1 to 200 characters. Another task of the same id is not stored within the stream's `duplicateWindow`.
+   * Default: none.
+   */
   id?: string;
 }
 
 /** Options of `TaskClient.run()`, for one task. */
 export interface TaskOptions extends EnqueueOptions {
-  /** Aborting it rejects the call: a waiting task does not run; a running one is asked to end, else its thread is ended. Default: none. */
+  /**
+   * Signal to abort the call, which then rejects: a waiting task does not run; a running one is asked to end, else its thread
+   * is ended. Default: none.
+   */
   signal?: AbortSource | null;
 }
 
@@ -163,7 +172,7 @@ export const taskSchema = is.schema({
   signal: is.anything(),
 } satisfies is.FieldsOf<TaskOptions>);
 
-/** Throws MILLRACE_E_INVALID_OPTION. */
+/** Checks options. Throws MILLRACE_E_INVALID_OPTION. */
 export const checkEnqueue = (options: EnqueueOptions): void =>
   check('TaskClient.enqueue()', options, enqueueSchema);
 
@@ -192,32 +201,35 @@ export interface TaskWorkerOptions extends Omit<PoolOptions, OtherMeaning> {
   broker: string | BrokerOptions;
   /** The stream: its name, or its name and bounds. */
   stream: string | StreamOptions;
-  /** A pool that runs the tasks beside those of its owner, who closes it. Default: one of the worker's own, made of the other options. */
+  /**
+   * Pool that runs the tasks beside those of its owner, who closes it. Default: one of the worker's own, created from the
+   * other options.
+   */
   pool?: Pool;
-  /** How often a task may fail before it is a dead letter: 1 to 1000. Default: 5. A task may say otherwise. */
+  /** Failures after which a task is a dead letter: 1 to 1000. Default: 5. A task may override it. */
   attempts?: number;
   /**
-   * Time in ms before a task that has failed is begun again: that before each attempt, the last one for all further ones; or
-   * the first one, which doubles up to an hour. Each 0 to 86,400,000. Default: 1000.
+   * Time in ms before a failed task is retried: a list with one per attempt, whose last one serves for all further attempts;
+   * or the first one, which doubles up to an hour. Each 0 to 86,400,000. Default: 1000.
    */
   backoff?: number | readonly number[];
   /**
-   * Tasks of each priority that this process has at most, but for what a last message brings: 1 to 100,000. Default: as many
-   * as its threads do in 100 ms.
+   * Tasks per priority that this process takes, exceeded only by the rest of a message: 1 to 100,000. Default: as many tasks
+   * as its threads run in 100 ms.
    */
   batch?: number;
   /**
-   * Time in ms after which a silent worker has lost its tasks: 1000 to 3,600,000. Default: 30,000. It is the stream's: the
+   * Time in ms after which a silent worker loses its tasks: 1000 to 3,600,000. Default: 30,000. A setting of the stream: the
    * last worker to start sets it.
    */
   ackWait?: number;
-  /** Time in ms for which a result is kept for a client that is away: 0 to 86,400,000. Default: 30,000. */
+  /** Time in ms for which a result is kept for an absent client: 0 to 86,400,000. Default: 30,000. */
   replyTimeout?: number;
 }
 
 const wait = is.ms(0, dayMs);
 
-/** All but those of the pool, which checks them itself; `closeTimeout` is of both. */
+/** Options of a worker but those of the pool, which checks them itself; `closeTimeout` belongs to both. */
 export const workerSchema = is.schema(
   {
     broker: brokerField,

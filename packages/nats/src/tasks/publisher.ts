@@ -11,12 +11,12 @@ import { type Client, failure, loadClient } from '../connect.js';
 import type { Arrival, Link } from '../link.js';
 import { bufferOf } from '../wire.js';
 
-/** What the broker says of a message that it has stored. */
+/** Answer of the broker for a message that it has stored. */
 export interface Stored {
   readonly sequence: number;
-  /** It had one of the same id already. */
+  /** True if it had one of the same id already. */
   readonly isDuplicate: boolean;
-  /** How often it was sent. */
+  /** Number of times that it was sent. */
   readonly tries: number;
 }
 
@@ -26,7 +26,7 @@ interface Entry {
   readonly payload: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
   readonly deadlineMs: number;
-  /** When it was sent last; null while it has to be sent. */
+  /** Time of the last send; null while it has to be sent. */
   sentMs: number | null;
   tries: number;
   resolve(stored: Stored): void;
@@ -36,10 +36,10 @@ interface Entry {
 /** Sent and not acknowledged at most. */
 const maxMessages = 1024;
 const maxBytes = 8 * 1024 * 1024;
-/** From this many on it is better to wait for an answer, and to send more together. */
+/** Messages from which on it is better to wait for an answer, and to send more together. */
 const busyMessages = 64;
 const sweepMs = 250;
-/** After this a message that the broker has not acknowledged is sent again. */
+/** Time in ms after which an unacknowledged message is sent again. */
 const againMs = 5000;
 /** Bytes that a message may have beside its payload. */
 export const headerRoom = 4096;
@@ -60,9 +60,9 @@ export class Publisher {
   /** Messages that were sent again, and those that the broker has stored. */
   resent = 0;
   stored = 0;
-  /** There is room for further messages. */
+  /** Called when there is room for further messages. */
   onRoom: () => void = () => {};
-  /** Nobody stores the subject: the stream is missing, or not there yet. */
+  /** Called when no stream stores the subject: it is missing, or not created yet. */
   onMissing: () => void = () => {};
 
   /** `timeoutMs`: when the promise of a message rejects. */

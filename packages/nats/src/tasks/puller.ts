@@ -1,8 +1,8 @@
 /**
- * How many tasks a worker asks for. Of each queue it wants as many as its threads do in 100 ms, so that they do not wait for
- * the broker, and no more, so that other workers get theirs and priorities are decided late. Of the queue `alone` it wants
- * one: a task that may end a process runs by itself, so that it is known which one did. Requests to a consumer are open for
- * some time and add up; what was asked for and has not come counts as wanted.
+ * Number of tasks that a worker asks for. Of each queue it wants as many as its threads run in 100 ms, so that they do not
+ * wait for the broker, and no more, so that other workers get theirs and priorities are decided late. Of the queue `alone` it
+ * wants one: a task that may end a process runs by itself, so that it is known which one did. Requests to a consumer are open
+ * for some time and add up; what was asked for and has not come counts as wanted.
  */
 import { clearInterval, performance, setInterval, setTimeout } from '@millrace/base/timers';
 import { atTurnEnd, onceAt } from '@millrace/base/turn';
@@ -47,13 +47,13 @@ export class Pullers {
     this.#refill();
   }
 
-  /** Messages that are on their way still come. */
+  /** Stops asking; messages in transit still come. */
   stop(): void {
     this.isOpen = false;
     for (const puller of this.#pullers.values()) puller.stop();
   }
 
-  /** At the end of a turn in which tasks have ended. */
+  /** Refills at the end of a turn in which tasks have ended. */
   readonly refillSoon = onceAt(atTurnEnd, () => this.#refill());
 
   #refill(): void {
@@ -65,7 +65,7 @@ export class Pullers {
   }
 }
 
-/** How much work is kept at hand, in ms, and how many tasks for each place at most. */
+/** Work kept at hand, in ms, and the most tasks per place. */
 const horizonMs = 100;
 const perPlace = 512;
 /** Looked at no more often than this: a pool's stats cost more than a small task. */
@@ -97,9 +97,9 @@ class Capacity {
   }
 }
 
-/** How long the broker keeps a request at the most. */
+/** Longest time in ms that the broker keeps a request. */
 const maxExpiresMs = 30_000;
-/** After this it is taken for lost. */
+/** Time in ms after which a request counts as lost. */
 const lostMs = 5000;
 const retryMs = 500;
 
@@ -112,8 +112,9 @@ interface Request {
 class Puller {
   readonly #link: Link;
   /**
-   * So that the requests of a worker that has ended are gone before its messages come back. Where nobody else asks, nats-server
-   * 2.9 would count them as delivered to it once more, and give out the last of them as if it had never been.
+   * Expiry of requests in ms, so that those of a worker that has ended are gone before its messages come back. Without other
+   * workers, nats-server 2.9 would count them as delivered to it once more, and give out the last of them as if it had never
+   * been.
    */
   readonly #expiresMs: number;
   readonly #api: string;
@@ -152,7 +153,7 @@ class Puller {
     return asked;
   }
 
-  /** How many messages are welcome now. A lower number takes nothing back that was asked for. */
+  /** Sets the number of messages wanted now. A lower number cancels nothing that was requested. */
   want(count: number): void {
     this.#wanted = count;
     if (this.#isClosed || this.#link.state !== 'up') return;

@@ -23,7 +23,7 @@ export interface DurableTask {
   readonly name: string;
   /** 0: without limit. */
   readonly timeoutMs: number;
-  /** How often it may fail; 0: the worker's setting. */
+  /** Failures after which it is dead; 0: the worker's setting. */
   readonly attempts: number;
   readonly task: unknown;
   readonly isAnswered: boolean;

@@ -13,7 +13,7 @@ import type { TaskNames } from './streams.js';
 
 interface Reply {
   readonly record: WireRecord;
-  /** Its client is not there at the moment; may be called more than once. */
+  /** Called when its client is absent; may be called more than once. */
   readonly onAway: () => void;
   /** The client has it, or has been away for too long. */
   readonly onEnd: () => void;
@@ -28,11 +28,11 @@ interface Parcel {
   bornMs: number;
   sentMs: number;
   tries: number;
-  /** It was sent for the last time. */
+  /** True if it was sent for the last time. */
   isLast: boolean;
 }
 
-/** After this a client that does not confirm is asked again; the time doubles each time, up to the second one. */
+/** Time in ms after which a client that does not confirm is asked again; it doubles each time, up to the second one. */
 const againMs = 250;
 const maxAgainMs = 4000;
 /** Bytes of results that clients have not confirmed. */

@@ -103,7 +103,7 @@ export class Runner {
     this.#acks.ack(reply);
   }
 
-  /** It was on its way as this worker began to end. */
+  /** Refuses a lease that was in transit as this worker began to end. */
   #refuse(lease: Lease): void {
     const { records } = lease.batch;
     if (lease.isSuspect || records.length === 0) {
@@ -121,7 +121,7 @@ export class Runner {
     }
   }
 
-  /** Each time that it was delivered before, it was the only one of its kind on a worker that then ended. */
+  /** Runs a task alone: each time that it was delivered before, it was the only one of its kind on a worker that then ended. */
   #runAlone(lease: Lease): void {
     const crashes = lease.delivery.count - 1;
     const task = taskOf(lease.batch.records[0]);
@@ -210,7 +210,7 @@ export class Runner {
     } else this.#leases.settle(lease);
   }
 
-  /** It threw, timed out, or ended its thread; was aborted; or the pool did not run it. */
+  /** Handles a task that threw, timed out, or ended its thread; was aborted; or that the pool did not run. */
   #failed(leased: LeasedTask, task: DurableTask, error: unknown): void {
     const { lease } = leased;
     const { counts, isClosing, settings } = this.#context;
@@ -257,7 +257,10 @@ export class Runner {
     this.#leases.settle(lease);
   }
 
-  /** It was cut short as this worker ended, or its pool has no room for it: its delivery counts, but not as a failure. */
+  /**
+   * Postpones a task that was cut short as this worker ended, or for which its pool has no room: its delivery counts, but not
+   * as a failure.
+   */
   async #postpone(leased: LeasedTask, delayMs: number): Promise<void> {
     const { lease } = leased;
     this.#context.counts.returned++;

@@ -97,9 +97,9 @@ export function newCall(
 /** The most work and data of a message. */
 const packMs = 5;
 const packBytes = 64 * 1024;
-/** How many functions' times are kept. */
+/** Functions whose times are kept. */
 const maxNames = 1000;
-/** As a pool's default. */
+/** Aging in ms: a pool's default. */
 const agingMs = 1000;
 
 /** Tasks that are not sent yet, and how many of them go into one message. */
@@ -156,7 +156,7 @@ export class Packer {
     return fifo.isEmpty ? Number.POSITIVE_INFINITY : fifo.at(0)!.createdMs;
   };
 
-  /** How many of the first ones go together. */
+  /** Returns the number of the first ones that leave together. */
   #count(fifo: Fifo): number {
     let ms = 0;
     let bytes = 0;
@@ -173,7 +173,7 @@ export class Packer {
     return count;
   }
 
-  /** Takes out those whose time to be stored is over. */
+  /** Takes out calls whose time to be stored is over. */
   overdue(nowMs: number): Call[] {
     return this.#fifos.flatMap((fifo) => {
       let count = 0;
@@ -204,7 +204,7 @@ class Fifo {
     return this.#head === this.#calls.length;
   }
 
-  /** Without aborted ones. */
+  /** Number of calls without aborted ones. */
   get size(): number {
     return this.#calls.slice(this.#head).filter(isWaiting).length;
   }
@@ -241,7 +241,7 @@ export class SendQueue {
   #opening: Promise<void> | null = null;
   #isOpen = false;
   #failure: MillraceError | null = null;
-  /** Some tasks are stored, or given up. */
+  /** Called when some tasks are stored, or given up. */
   onLess: () => void = () => {};
 
   constructor(context: ClientContext) {
@@ -272,7 +272,7 @@ export class SendQueue {
     this.#flushSoon();
   }
 
-  /** As a pool sends to its threads: so calls of a chain of microtasks are all in time. */
+  /** Flushes as a pool sends to its threads: so calls of a chain of microtasks are all in time. */
   readonly #flushSoon = onceAt(afterMicrotasks, () => this.#flush());
 
   /** Takes out one that waits. */

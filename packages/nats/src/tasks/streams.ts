@@ -21,16 +21,16 @@ export type QueueName = Priority | 'alone';
 
 export const queueNames: readonly QueueName[] = [...priorities, 'alone'];
 
-/** As much of a link as names need. */
+/** The part of a link that names need. */
 type Naming = Pick<Link, 'namespace' | 'subject'>;
 
 /** Names and subjects of one stream of tasks. */
 export class TaskNames {
   readonly stream: string;
   readonly deadStream: string;
-  /** To all workers: keys of tasks that were aborted. */
+  /** Subject to all workers: keys of aborted tasks. */
   readonly cancels: string;
-  /** To all clients: mean times of functions. */
+  /** Subject to all clients: mean times of functions. */
   readonly times: string;
   readonly #link: Naming;
   readonly #name: string;
@@ -67,9 +67,9 @@ export const headerNames = {
   failures: 'Millrace-Failures',
   /** Time in ms for which its first receiver gives it back. */
   delay: 'Millrace-Delay',
-  /** Its priority, where the subject does not say it. */
+  /** Priority, where the subject does not say it. */
   priority: 'Millrace-Priority',
-  /** Why it is dead. */
+  /** Reason why it is dead. */
   reason: 'Millrace-Reason',
   error: 'Millrace-Error',
 } as const;
@@ -184,17 +184,17 @@ export async function openConsumers(
   }
 }
 
-/** Messages of one queue; each has one task, or a pack of short ones. */
+/** Messages of one queue, each with one task or a pack of short ones. */
 export interface QueueLag {
-  /** No worker has them yet. */
+  /** Messages that no worker has yet. */
   readonly pending: number;
-  /** A worker has them, or they wait after a failure. */
+  /** Messages that a worker has, or that wait after a failure. */
   readonly unacknowledged: number;
-  /** Unacknowledged ones that were delivered before. */
+  /** Unacknowledged messages that were delivered before. */
   readonly redelivered: number;
 }
 
-/** Work that is left in a stream of tasks. `alone`: tasks that were with a worker that ended; they run one at a time. */
+/** Work that is left in a stream of tasks. `alone`: tasks of a worker that ended; they run one at a time. */
 export interface TaskLag extends Readonly<Record<QueueName, QueueLag>> {
   /** Dead letters. */
   readonly dead: number;

@@ -36,7 +36,7 @@ import {
   TaskNames,
 } from './streams.js';
 
-/** How often clients are told mean times, and when of a new function; how often the broker is asked for the lag. */
+/** Intervals in ms: of mean times sent to clients, and of those of a new function; of requests for the lag. */
 const timesMs = 1000;
 const newTimesMs = 50;
 const lagMs = 5000;
@@ -64,7 +64,7 @@ export class TaskWorker extends EventEmitter<TaskWorkerEvents> {
   /** Rejects when the file of the functions cannot be loaded: its tasks would all become dead letters. */
   readonly #loaded: Promise<void>;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** When the stream was created. */
+  /** Creation time of the stream. */
   #createdAt: string | null = null;
   #isOpening = false;
   /** Listeners know that the broker is there. */
@@ -72,7 +72,7 @@ export class TaskWorker extends EventEmitter<TaskWorkerEvents> {
   #lag: TaskLag | null = null;
   #closing: Promise<void> | null = null;
 
-  /** Throws MILLRACE_E_INVALID_OPTION, and what `new Pool()` throws. */
+  /** Throws MILLRACE_E_INVALID_OPTION, and the errors of `new Pool()`. */
   constructor(options: TaskWorkerOptions) {
     super();
     const settings = workerSettings(options);
@@ -119,9 +119,9 @@ export class TaskWorker extends EventEmitter<TaskWorkerEvents> {
   }
 
   /**
-   * Resolves when it takes tasks. Rejects with MILLRACE_E_BROKER when the broker is absent or the stream is set up
-   * otherwise; it is tried on all the same. With MILLRACE_E_TASK_FILE when the file cannot be loaded or has no function,
-   * with MILLRACE_E_WORKER when its thread ended: then it closes.
+   * Resolves when the worker takes tasks. Rejects with MILLRACE_E_BROKER when the broker is absent or the stream has other
+   * settings; attempts go on. Rejects with MILLRACE_E_TASK_FILE when the file cannot be loaded or has no function, with
+   * MILLRACE_E_WORKER when its thread ended: then it closes.
    */
   async ready(): Promise<this> {
     await this.#loaded;
@@ -130,12 +130,12 @@ export class TaskWorker extends EventEmitter<TaskWorkerEvents> {
     return this;
   }
 
-  /** How far all workers of the stream are behind; asks the broker. */
+  /** Asks the broker for the lag of all workers of the stream. */
   lag(): Promise<TaskLag> {
     return lagOf(this.#context.link, this.#context.names);
   }
 
-  /** Counters, and the tasks and results that it has; plain data. */
+  /** Returns counters, and the tasks and results that it has; plain data. */
   stats(): TaskWorkerStats {
     const held = Object.fromEntries(queueNames.map((queue) => [queue, this.#leases.tasks(queue)]));
     const { pending, confirmed, givenUp } = this.#replies;
@@ -150,8 +150,8 @@ export class TaskWorker extends EventEmitter<TaskWorkerEvents> {
   }
 
   /**
-   * Takes no more tasks, waits up to `closeTimeout` for those that run, and gives back those that have not begun, at once.
-   * With the option `pool` it waits for all that the pool has, and leaves the pool open. Idempotent.
+   * Takes no more tasks, waits up to `closeTimeout` for running ones, and returns tasks that have not begun to the stream at
+   * once. With the option `pool` it waits for all tasks of the pool, and leaves it open. Idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();

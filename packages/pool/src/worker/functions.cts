@@ -5,22 +5,22 @@ import { anyFunction } from '../protocol.cjs';
 const { extname } = builtin('node:path');
 const { pathToFileURL } = builtin('node:url');
 
-/** What a function gets beside its task. */
+/** Second argument of a task's function. */
 export interface TaskContext {
   /**
-   * Aborted when the caller's signal is, or the task's `timeout` is over. A function that has asked for it, or for `aborted`,
-   * gets `abortGrace` ms to end; the worker of one that has not is ended, as nothing else stops it.
+   * Signal that is aborted with the caller's signal, or after the task's `timeout`. A function that has read it, or
+   * `aborted`, gets `abortGrace` ms to end; otherwise its worker is ended, as nothing else stops it.
    */
   readonly signal: AbortSignal;
-  /** The same as a flag in shared memory: it changes in the middle of a synchronous loop, too. */
+  /** State of the signal as a flag in shared memory: it changes in the middle of a synchronous loop, too. */
   readonly aborted: boolean;
-  /** 0, or how often the task was begun before on a worker that ended. */
+  /** Number of earlier runs on a worker that ended; 0 at first. */
   readonly attempt: number;
-  /** The `id` of the call; null if it has none. Of a durable task its id: the same each time that it runs. */
+  /** `id` of the call; null if it has none. For a durable task its id, the same in each run. */
   readonly id: string | null;
   /**
-   * The `delivery` of the call, or `attempt` + 1. Of a durable task how often it was given to a worker, this time included: above 1 it may have
-   * run before.
+   * `delivery` of the call, or `attempt` + 1. For a durable task its deliveries to a worker, this one included: above 1 it
+   * may have run before.
    */
   readonly delivery: number;
 }
@@ -46,7 +46,10 @@ export async function load(filename: string, name: string): Promise<Handler> {
   throw new Error(`it exports no '${name}', ${othersOf(module, exported)}`);
 }
 
-/** What every function or object has does not count as an export: `constructor`, for one, makes functions out of text. */
+/**
+ * Returns an export of a module. Properties of every function or object do not count: `constructor`, for one, makes functions
+ * out of text.
+ */
 function exportOf(module: any, name: string): unknown {
   if (module == null || (name in Function.prototype && !Object.hasOwn(module, name))) return;
   return module[name];

@@ -1,4 +1,4 @@
-/** What a worker of a pool runs. CommonJS, as all that it loads: with ES modules the start of a thread takes a fifth more CPU. */
+/** Entry of a pool's worker. CommonJS, as all that it loads: with ES modules the start of a thread takes a fifth more CPU. */
 import { builtin } from '@millrace/base/realm';
 import { boardOf, clockOffsetMs, READY, type Start, state } from '../protocol.cjs';
 import { Runner } from './runner.cjs';

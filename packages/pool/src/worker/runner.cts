@@ -41,9 +41,9 @@ const { receiveMessageOnPort } = builtin('node:worker_threads');
 
 /** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. Shorter ones may be short ones that the system has interrupted. */
 const longMs = 10;
-/** For how many tasks. */
+/** Number of tasks for which short ones are sent at once. */
 const watched = 64;
-/** How long work may go on without a turn of the worker's loop, in ms: its timers and streams have to go on as well. */
+/** Longest work in ms without a turn of the worker's loop: its timers and streams have to go on as well. */
 const turnMs = 10;
 
 /** A function: loaded, being loaded, or why it cannot be, which is kept until its tasks have failed. */
@@ -65,7 +65,7 @@ export class Runner {
   readonly #concurrency: number;
   readonly #offsetMs: number;
   readonly #replies: Replies;
-  /** By number. */
+  /** Definitions by number. */
   readonly #definitions = new Map<number, Definition>();
   /** Functions that are loaded, or being loaded, by file and then by name. */
   readonly #functions = new Map<string, Map<string, Entry>>();
@@ -77,12 +77,12 @@ export class Runner {
   /** The function of the next task is being loaded. */
   #loading = false;
   #repliedMs = 0;
-  /** How often results leave at the least, in ms; as the last batch says. */
+  /** Longest time in ms between two sends of results, from the last batch. */
   #replyMs = 0;
-  /** For how many more tasks short ones are not kept back. */
+  /** Further tasks for which short ones are sent at once. */
   #watchful = 0;
   #pumping = false;
-  /** When the loop last got a turn in which its timers and streams lived, in ms; it may have had others. */
+  /** Time in ms of the loop's last turn in which its timers and streams ran; it may have had others. */
   #turnedMs = 0;
   #turnScheduled = false;
 
@@ -105,7 +105,7 @@ export class Runner {
     return this.#entry(filename, name).loading ?? Promise.resolve();
   }
 
-  /** What has ended leaves now: the thread is about to end. */
+  /** Sends the finished results now: the thread is about to end. */
   flush(): void {
     this.#replies.send();
   }
@@ -127,7 +127,7 @@ export class Runner {
     return told;
   }
 
-  /** Nobody here can tell which tasks were in a message that cannot be read: the main thread can, and ends this one. */
+  /** Reports an unreadable message: only the main thread knows its tasks, and ends this one. */
   #unreadable(error: unknown): void {
     this.#running = Number.POSITIVE_INFINITY;
     // Those that have ended leave before it says so.
@@ -305,8 +305,8 @@ export class Runner {
   }
 
   /**
-   * What tasks have printed goes through the main thread, which may end the process once it has the results. Those of tasks
-   * that have printed meanwhile wait, too.
+   * Sends results after the tasks' output, which goes through the main thread, and that may end the process once it has the
+   * results. Results of tasks that print meanwhile wait, too.
    */
   async #replyPrinted(streams: NodeJS.WriteStream[]): Promise<void> {
     if (this.#printing) return;
@@ -344,7 +344,7 @@ class Context implements TaskContext {
   readonly #number: number;
   readonly #origin: number | Origin;
   #controller: AbortController | null = null;
-  /** How the task was when it ended: from then on its place is another's. */
+  /** State of the task when it ended: from then on its place is another's. */
   #lastWord: number | null = null;
 
   constructor(board: Board, number: number, origin: number | Origin) {
@@ -487,7 +487,7 @@ function isSorted(numbers: readonly number[]): boolean {
   return true;
 }
 
-/** Those of the transfers that belong to a result: it is one, or is a view of one, or may have it inside. */
+/** Returns the transfers that belong to a result: it is one, or is a view of one, or may have it inside. */
 function transfersIn(result: unknown, transfers: TransferItem[]): TransferItem[] {
   return transfers.filter(
     (item) =>

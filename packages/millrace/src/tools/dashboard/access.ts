@@ -11,7 +11,7 @@ import { isLoopback } from './options.js';
 
 const windowMs = 60_000;
 const mostWrong = 20;
-/** No more addresses than this are remembered; those that began longest ago are forgotten. */
+/** Addresses remembered at most; the oldest are forgotten. */
 const mostAddresses = 1024;
 
 /** Headers of every response. They also keep anything of others out of the page. */
@@ -26,14 +26,14 @@ export const securityHeaders = {
   'Cache-Control': 'no-store',
 };
 
-/** What an entry is judged by. */
+/** Rules of entry. */
 export interface Door {
   readonly port: number;
   readonly token: string | null;
   readonly attempts: RateLimit;
 }
 
-/** Whether this request may enter; one that may not has its response then. */
+/** Reports whether this request may enter; one that may not has its response then. */
 export function mayEnter(
   { token, port, attempts }: Door,
   url: URL,
@@ -70,15 +70,15 @@ export function mayEnter(
   return false;
 }
 
-/** Whether the Host header names this machine. */
+/** Reports whether the Host header names this machine. */
 function isLoopbackHost(request: IncomingMessage): boolean {
   const host = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(request.headers.host ?? '');
   return host !== null && isLoopback(host[1] ?? host[2]!);
 }
 
 /**
- * Whether a request that changes something comes from the page itself, or from no browser. Where browsers say so themselves
- * (on this machine, and with TLS), that counts: a proxy may have put another name into Host.
+ * Reports whether a request that changes something comes from the page itself, or from no browser. Where browsers say so
+ * themselves (on this machine, and with TLS), that counts: a proxy may have put another name into Host.
  */
 export function isSameOrigin({ headers }: IncomingMessage): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
@@ -131,7 +131,7 @@ interface Window {
 
 /** Wrong tokens, by the address that they came from: only a limited number a minute. */
 export class RateLimit {
-  /** In the order in which they began. */
+  /** Windows in the order in which they began. */
   readonly #windows = new Map<string, Window>();
 
   /** Seconds for which nobody at this address may try; 0: they may. */

@@ -25,7 +25,7 @@ import {
   thisProcess,
 } from './sample.js';
 
-/** What HTTP calls this protocol in its Upgrade header. */
+/** Name of this protocol in HTTP's Upgrade header. */
 export const protocol = 'millrace-feed';
 
 const newline = 0x0a;
@@ -94,7 +94,7 @@ function parseLine(text: string): Record<string, unknown> | null {
   }
 }
 
-/** The feed of this process or thread to a dashboard. */
+/** Feed of this process or thread to a dashboard. */
 export interface DashboardFeed {
   /** Ends the connection; the dashboard shows this process as ended. */
   close(): void;
@@ -103,14 +103,14 @@ export interface DashboardFeed {
 /**
  * Lets the dashboard of another process show this process or thread. Connects, and connects again when the connection is
  * lost, at first after 250 ms and in the end every 10 s, unless it is refused: then the dashboard is another application's.
- * Keeps nothing alive, prints nothing, and takes a sample only when it is asked for one.
+ * Keeps nothing alive, prints nothing, and takes a sample only on request.
  */
 export function feedDashboard(options: FeedOptions): DashboardFeed {
   parse('feedDashboard()', options, feedSchema);
   return new FeedClient(options);
 }
 
-/** How long to wait before the next attempt to connect. */
+/** Wait before the next attempt to connect. */
 export class Backoff {
   #nextMs = firstMs;
 
@@ -212,7 +212,7 @@ class FeedClient implements DashboardFeed {
 /** The dashboard's end of a feed. */
 export class Feed implements Link {
   readonly #lines: JsonLines;
-  /** By number of the request, those that are not settled. */
+  /** Unsettled requests by their numbers. */
   readonly #switches = new Map<number, (answer: FeatureInfo[] | Error) => void>();
   #sampled: ((sample: Sample | null) => void) | null = null;
   #requests = 0;

@@ -14,14 +14,14 @@ import type { Point } from '@millrace/monitor/metrics';
 /** Ten minutes of six processes, or of one and its threads; about 1 KB each. */
 const mostEvents = 3600;
 const keptMs = 600_000;
-/** How many series of one process are kept; later ones are left out. */
+/** Series of one process that are kept; later ones are dropped. */
 const mostSeries = 2000;
 
-/** How long the history is kept with nobody there. */
+/** Time in ms for which the history is kept without viewers. */
 const keptUnwatchedMs = 60_000;
 /** Events of one piece: a long history must not hold up the application's loop. */
 const atOnce = 50;
-/** How long a browser that lost the connection waits before it tries again. */
+/** Time in ms after which a browser that lost the connection tries again. */
 const retryMs = 1000;
 
 /** The names of a process's series, in the order in which they came up. */

@@ -13,9 +13,9 @@ export const mostMembers = 256;
 
 /** The way to a process: the sampler of this one, or a feed. */
 export interface Link {
-  /** Its answer; null when none comes in time. */
+  /** Resolves to its sample; null when none comes in time. */
   sample(): Promise<Sample | null>;
-  /** Its features after the switch; rejects when it has no such feature, or does not answer. */
+  /** Resolves to its features after the switch; rejects when it has no such feature, or does not answer. */
   switch(feature: string, on: boolean): Promise<FeatureInfo[]>;
   /** Lines of it that could not be read. */
   readonly dropped: number;
@@ -51,13 +51,13 @@ export class Member {
     return this.#asked;
   }
 
-  /** As the page gets it. */
+  /** Process as the page gets it. */
   get shown(): object {
     return { ...this.info, endedAt: this.endedAt, features: this.features };
   }
 }
 
-/** What one process answered to a switch. */
+/** Answer of one process to a switch. */
 interface Switched {
   process: string;
   features?: readonly FeatureInfo[];

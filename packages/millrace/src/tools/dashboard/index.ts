@@ -1,5 +1,5 @@
 /**
- * The dashboard: a page with live charts of this process and of those it has started.
+ * The dashboard: a page with live charts of this process and of its child processes.
  *
  * @module dashboard
  */

@@ -7,12 +7,12 @@ import type { Shown } from './sample.js';
 export const defaultPort = 7117;
 /** A shorter token can be guessed. */
 const shortestToken = 8;
-/** As many as Linux allows a process unless told otherwise. */
+/** Largest descriptor: as many as Linux allows a process by default. */
 const mostFd = 1_048_575;
 
-/** Where `startDashboard()` serves. */
+/** Address and port for `startDashboard()`. */
 export interface DashboardAddress {
-  /** Address to listen on, default 127.0.0.1. An address that others can reach needs a token. */
+  /** Address to listen on, default 127.0.0.1. A reachable address needs a token. */
   readonly host?: string;
   /** Port to listen on: a number, default 7117, 0 (any free one) to 65535. */
   readonly port?: number;
@@ -22,15 +22,15 @@ export interface DashboardAddress {
   readonly fd?: number | undefined;
 }
 
-/** Where and to whom the dashboard is served, and what it shows beside the metrics. */
+/** Options of the dashboard: its address and tokens, and additional content beside the metrics. */
 export interface DashboardOptions extends Shown, DashboardAddress {
   /** Token of the processes that feed it. Default: random. */
   readonly feedToken?: string | undefined;
 }
 
-/** Which dashboard shows this process, and what beside its metrics. */
+/** Options of a feed: the dashboard that shows this process, and additional content beside its metrics. */
 export interface FeedOptions extends Shown {
-  /** Where the dashboard is served; default 127.0.0.1. */
+  /** Host of the dashboard; default 127.0.0.1. */
   readonly host?: string;
   /** Port of the dashboard: a number from 1 to 65535. There is no default. */
   readonly port: number;
@@ -42,7 +42,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether a name or address can be reached from this machine alone. */
+/** Reports whether a name or address can be reached from this machine alone. */
 export function isLoopback(host: string): boolean {
   if (host.toLowerCase() === 'localhost') return true;
   const version = isIP(host);

@@ -21,7 +21,7 @@ import {
 } from './access.js';
 import type { Hub } from './hub.js';
 
-/** Each has a socket and gets each sample. */
+/** Most viewers: each has a socket and gets each sample. */
 const mostViewers = 16;
 
 const longestBodyBytes = 4096;
@@ -80,7 +80,7 @@ function events(hub: Hub, request: IncomingMessage, response: ServerResponse) {
   hub.watch(response, typeof lastId === 'string' ? lastId : undefined);
 }
 
-/** All processes, told apart by the label `process`. */
+/** Returns the metrics of all processes, distinguished by the label `process`. */
 async function metrics(hub: Hub): Promise<string> {
   const samples = await hub.samples();
   return exposition(
@@ -155,7 +155,7 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
 
 let paths: ReadonlyMap<string, string> | undefined;
 
-/** By the names under which they are asked for. Throws MILLRACE_E_BUNDLED, also where the build has left out uPlot. */
+/** Returns the page's files by their names. Throws MILLRACE_E_BUNDLED, also where the build has left out uPlot. */
 export function pageFiles(): ReadonlyMap<string, string> {
   if (paths !== undefined) return paths;
   const page = packageFile(thisPackage, 'dashboard', 'the dashboard');

@@ -12,7 +12,7 @@ import { collect, type Point, runtime } from '@millrace/monitor/metrics';
 import { formatReport } from '../observe/format.js';
 import type { Report } from '../observe/report.js';
 
-/** It is read by people, and costs more than counters. */
+/** Interval of the report in ms: people read it, and it costs more than counters. */
 const reportEveryMs = 5000;
 
 /** Time that the loop is watched after the last sample, in ms: a Prometheus server comes by every half a minute or so. */
@@ -21,7 +21,7 @@ const keepWatchingMs = 60_000;
 const mostPoints = 5000;
 const mostFeatures = 32;
 
-/** Which part of an application a process is: the one that serves the dashboard, a child, a cluster worker, a thread. */
+/** Role of a process in an application: the one that serves the dashboard, a child, a cluster worker, a thread. */
 export type Role = 'main' | 'worker' | 'cluster' | 'thread';
 
 /** A process or thread. */
@@ -35,12 +35,12 @@ export interface ProcessInfo {
   readonly title: string;
 }
 
-/** A feature of a process, as the page shows it. */
+/** Feature of a process, as the page shows it. */
 export interface FeatureInfo {
   readonly name: string;
-  /** `waiting`: on, but nothing to act on so far. */
+  /** State of the feature. `waiting`: on, but nothing to act on so far. */
   readonly state: 'off' | 'waiting' | 'active';
-  /** Why it cannot act here; null if it can. */
+  /** Reason why it cannot act here; null if it can. */
   readonly why: string | null;
 }
 
@@ -77,7 +77,7 @@ export function thisProcess(role: Role): ProcessInfo {
   };
 }
 
-/** What of this thread is shown beside its metrics. */
+/** Content that a dashboard shows of this thread beside its metrics. */
 export interface Shown {
   /** Features that the page can switch on and off, by name; `millrace/auto` gives its own. Default: none. */
   readonly features?: Readonly<Record<string, SwitchableFeature>>;
@@ -160,13 +160,13 @@ export class Sampler {
 const roles: readonly unknown[] = ['main', 'worker', 'cluster', 'thread'] satisfies Role[];
 const states: readonly unknown[] = ['off', 'waiting', 'active'] satisfies FeatureInfo['state'][];
 
-/** Whether a value is an object of JSON. */
+/** Reports whether a value is an object of JSON. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most;
 
-/** What could make a text look like another one: line feeds, characters that reverse the direction, and the like. */
+/** Characters that could make a text look like another one: line feeds, characters that reverse the direction, and the like. */
 const unseen = /\p{C}/gu;
 
 export function processOf(value: unknown): ProcessInfo | null {

@@ -27,17 +27,17 @@ import {
 import { handle, pageFiles } from './routes.js';
 import { Sampler, type Shown, thisProcess } from './sample.js';
 
-/** How long a client may take to send what it has to say. */
+/** Time in ms that a client may take to send its request. */
 const patienceMs = 10_000;
 
 const pool = installed({ ...thisPackage, name: '@millrace/pool' });
 const poolProgram = pool.folder === null ? null : join(pool.folder, 'dist/worker/main.cjs');
 
-/** A dashboard that is served. */
+/** Running dashboard. */
 export interface Dashboard {
   /** Address of the page. With a token, add `?token=…` to it once. */
   readonly url: string;
-  /** The port that it listens on, also if 0 was requested. */
+  /** Port that it listens on, also if 0 was requested. */
   readonly port: number;
   /** Token of the processes that feed it. */
   readonly feedToken: string;
@@ -46,12 +46,11 @@ export interface Dashboard {
 }
 
 /**
- * Serves the dashboard of this process and of those that feed it. Keeps nothing alive. Nothing is sampled until somebody
- * opens the page; then each process is, once a second.
+ * Serves the dashboard of this process and of the processes that feed it. Keeps nothing alive. Samples nothing until the page
+ * is open; then each process once a second.
  *
- * Rejects with `MILLRACE_E_INVALID_OPTION` when an option is wrong or an address that others can reach has no token, and with the
- * error of `listen()` when the address cannot be had: `EADDRINUSE` when the port is taken; with `MILLRACE_E_BUNDLED` in a bundle that
- * finds no installed package.
+ * Rejects with `MILLRACE_E_INVALID_OPTION` when an option is wrong or a reachable address has no token, and with the error of
+ * `listen()`: `EADDRINUSE` when the port is in use; with `MILLRACE_E_BUNDLED` in a bundle that finds no installed package.
  */
 export async function serveDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
   const { host, port: wanted, token, ...others } = dashboardOptions(options);
@@ -128,7 +127,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
 class Connections {
   readonly #most: number;
   readonly #all = new Set<Socket>();
-  /** Without a request under way, those that have been so for longest first. */
+  /** Connections without a request, the ones silent for longest first. */
   readonly #silent = new Set<Socket>();
 
   constructor(most: number) {
@@ -151,7 +150,7 @@ class Connections {
     this.#silent.delete(socket);
   }
 
-  /** It has been answered, and the connection waits for another. */
+  /** Records that a request has been answered, and the connection waits for another. */
   answered(socket: Socket): void {
     if (this.#all.has(socket)) this.#silent.add(socket);
   }
@@ -160,7 +159,7 @@ class Connections {
     for (const socket of this.#all) this.#end(socket);
   }
 
-  /** Before it is closed: its place is free at once. */
+  /** Ends a connection; its place is free at once, before it is closed. */
   #end(socket: Socket): void {
     this.#all.delete(socket);
     this.#silent.delete(socket);
@@ -169,9 +168,9 @@ class Connections {
 }
 
 /**
- * Serves in the first process of a tree and feeds in all others, which find the way in `MILLRACE_FEED`, `MILLRACE_FEED_TOKEN` and
- * `MILLRACE_FEED_PID` of their environment. Never rejects: one sentence on stderr says the address, or why there is no
- * dashboard, and the application goes on. Threads of a `Pool` are left out: the pool itself reports on them.
+ * Serves in the first process of a tree and feeds in all others, which find the dashboard by `MILLRACE_FEED`,
+ * `MILLRACE_FEED_TOKEN` and `MILLRACE_FEED_PID` of their environment. Never rejects: one sentence on stderr says the address,
+ * or the reason why there is no dashboard. Threads of a `Pool` are left out: the pool itself reports on them.
  */
 export async function startDashboard(
   address: DashboardAddress,

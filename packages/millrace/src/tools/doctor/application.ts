@@ -10,7 +10,7 @@ import { featureNames, readSettings } from '../../auto/settings.cjs';
 import { findLab, INSTALL } from '../lab.js';
 import { note, ok, type Place, type Result, warning } from './report.js';
 
-/** What `millrace/auto` would do in this folder with this environment. */
+/** Reports the settings of `millrace/auto` in this folder with this environment. */
 export function settings({ cwd, env }: Place) {
   try {
     const settings = readSettings(env, cwd);
@@ -82,7 +82,7 @@ const described = (copies: readonly Copy[], cwd: string): string =>
 const seesBufferutil = ({ folder }: Copy): boolean =>
   attempt(() => createRequire(join(folder, 'package.json')).resolve('bufferutil'), null) !== null;
 
-/** All copies that an application in this folder may load. */
+/** Returns all copies that an application in this folder may load. */
 export function copiesOf(name: string, cwd: string): Copy[] {
   const copies: Copy[] = [];
   const seen = new Set<string>();

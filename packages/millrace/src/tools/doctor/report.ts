@@ -13,9 +13,9 @@ export interface Result {
   readonly state: State;
   /** The facts. */
   readonly found: string;
-  /** What follows from them; null if nothing does. */
+  /** Consequence of the findings; null if there is none. */
   readonly means: string | null;
-  /** What to do about it, a command where there is one. */
+  /** Remedy, a command where there is one. */
   readonly fix: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface Finding extends Result {
   readonly name: string;
 }
 
-/** Where to look. */
+/** Place to examine. */
 export interface Place {
   /** `/`, or a folder that stands for it. */
   readonly root: string;

@@ -96,7 +96,7 @@ export function addonOf(loaded: Binding | string, { env, platform }: Place) {
   return note(found, means, fix);
 }
 
-/** What has to be done before a build: of several programs that would do, the first is named. */
+/** Returns the steps before a build: of several programs that would do, the first is named. */
 function beforeBuild(platform: NodeJS.Platform, { PATH = '' }: NodeJS.ProcessEnv): string {
   // node-gyp looks for these in its own way.
   if (platform === 'win32') return '; it takes Python 3 and the C++ build tools of Visual Studio';
@@ -149,7 +149,7 @@ function ringSettings({ root }: Place) {
   };
 }
 
-/** What to do about a refusal, by what is set here. */
+/** Returns the remedy for a refusal, by the settings here. */
 export function remedy(place: Place): string {
   const { disabled, seccomp } = ringSettings(place);
   if (disabled === '1' || disabled === '2') return 'sysctl kernel.io_uring_disabled=0, as root';

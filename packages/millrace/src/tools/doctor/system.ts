@@ -101,7 +101,7 @@ export const backlog = onLinux(({ root }) => {
   return note(found, means, 'sysctl net.core.somaxconn=4096, as root');
 });
 
-/** Whether perf can count system calls: by counting those of a small program. */
+/** Reports whether perf can count system calls: by counting those of a small program. */
 export const perf = onLinux(({ root, env }) => {
   const args = ['stat', '-x', ',', '-e', EVENT, '--', process.execPath, '--version'];
   const { error, stderr } = spawnSync('perf', args, { env, encoding: 'utf8', timeout: 10_000 });

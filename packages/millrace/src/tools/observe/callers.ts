@@ -6,7 +6,7 @@ import { thisPackage } from '../../package.cjs';
 
 /** A line of a file. */
 export interface Place {
-  /** Its path. */
+  /** Path of the file. */
   file: string;
   line: number;
 }

@@ -11,15 +11,15 @@ import { callerPlace, type Place } from './callers.js';
 
 /** Events that came before the listener for them. */
 export interface DeadEmit {
-  /** Name of the event; of a symbol its description. */
+  /** Name of the event, or description of its symbol. */
   event: string;
   /** Name of the emitter's class. */
   emitter: string;
-  /** Emits that a listener has missed. */
+  /** Emits that a listener missed. */
   emits: number;
   /** Listeners that came too late. */
   listeners: number;
-  /** The first of them. */
+  /** Place of the first of them. */
   place: Place;
 }
 

@@ -17,7 +17,7 @@ const harmless: readonly string[] = [
   ...['SIGPIPE', 'SIGXFSZ', 'SIGUSR1', 'SIGINFO'],
 ];
 
-/** All that observe mode has added. */
+/** Listeners that observe mode has added. */
 const ours = new WeakSet<Listener>();
 
 /**
@@ -79,7 +79,7 @@ function nameOf(signal: unknown): NodeJS.Signals | null {
   return (found?.[0] as NodeJS.Signals | undefined) ?? null;
 }
 
-/** Whether a process of this number, or a group that it names, has this process in it. */
+/** Reports whether a process of this number, or a group that it names, has this process in it. */
 function isSelf(given: unknown, kill: (...args: never[]) => unknown): boolean {
   const pid = Number(given);
   if (pid === process.pid || pid === 0) return true;
@@ -93,7 +93,7 @@ function isSelf(given: unknown, kill: (...args: never[]) => unknown): boolean {
   }
 }
 
-/** Nobody but observe mode listens to it. */
+/** Reports whether only observe mode listens to a signal. */
 function isFatal(signal: NodeJS.Signals): boolean {
   if (harmless.includes(signal)) return false;
   return process.listeners(signal).every((each) => ours.has(each as Listener));

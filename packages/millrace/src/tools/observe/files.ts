@@ -10,7 +10,7 @@ import { isUint8Array, isURL } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
 import { onceAt } from '@millrace/base/turn';
 
-/** Files that were asked for, and how many came together. */
+/** Files requested, and the calls per tick. */
 export interface FilesReport {
   /** Calls of `readFile` with a path, of `fs.promises` and with a callback. */
   reads: number;
@@ -22,19 +22,22 @@ export interface FilesReport {
   largeReads: number;
   /** Ticks with such calls. */
   readTicks: number;
-  /** Calls of `readFile` in a tick, at most. */
+  /** Most calls of `readFile` in a tick. */
   mostReadsInTick: number;
   /** Calls of `readFile` for a FileHandle, which are left to Node.js. */
   handleReads: number;
   /** Calls of `appendFile` with a path. */
   appends: number;
-  /** Files appended to, tick by tick: commits of `fs` at most. What comes while one is under way is gathered as well. */
+  /**
+   * Files appended to, tick by tick: the most commits that `fs` would need. It also merges appends that come while a commit
+   * is in flight.
+   */
   commits: number;
   /** Calls of `stat`, `lstat` and `fstat`. */
   stats: number;
-  /** Files that were opened for reading by `fs.open`, as streams do, and closed. */
+  /** Files opened for reading by `fs.open`, as streams do, and closed. */
   streams: number;
-  /** Files among these of which at most 256 KB were read. */
+  /** Files among these with at most 256 KB read. */
   smallStreams: number;
   /** Jobs of the threadpool for the small ones: `open`, each `read`, `close`. */
   streamTrips: number;
@@ -232,7 +235,7 @@ function onResult(args: unknown[], note: (result: unknown) => void): void {
 
 const ignore = (): void => undefined;
 
-/** How Node.js 20 asks for the modules that it loads. */
+/** Paths by which Node.js 20 reads the modules that it loads. */
 const moduleFile = /\.[cm]?[jt]s$/;
 
 /** A file descriptor or a FileHandle is left to Node.js. */

@@ -18,15 +18,15 @@ import {
 
 /** Options of {@link formatReport}. */
 export interface FormatOptions {
-  /** With colours of a terminal. Default false. */
+  /** Uses colours of a terminal. Default false. */
   colour?: boolean;
   /** Columns after which lines are broken, where words allow it; commands are left whole: 40 or more. Default: lines are not broken. */
   width?: number;
-  /** How the application is started, as `node app.js 8080`, for a shell. Default: as the report knows it. */
+  /** Command that starts the application, as `node app.js 8080`, for a shell. Default: the report's own. */
   command?: string;
 }
 
-/** What was seen, and what acting would bring. */
+/** Finding, and the gain of acting on it. */
 type Line = readonly [what: string, text: string];
 
 const labelWidth = 15;
@@ -39,7 +39,10 @@ const mostOfText = 100;
 /** Below this nothing can be said about an application that did nothing. */
 const briefSeconds = 5;
 
-/** A short text that says with figures what was seen, what acting would bring, and how to prove it. Ends with a line feed. */
+/**
+ * Formats a report as a short text: findings with figures, the gain to expect, and the command that proves it. Ends with a
+ * line feed.
+ */
 export function formatReport(report: Report, options: FormatOptions = {}): string {
   const { colour = false, command, width = Number.POSITIVE_INFINITY } = options;
   const paint = painter(colour);
@@ -60,7 +63,7 @@ export function formatReport(report: Report, options: FormatOptions = {}): strin
   return `${lines.join('\n')}\n`;
 }
 
-/** Whether there is anything to tell of a thread beside its loop. */
+/** Reports whether there is anything to tell of a thread beside its loop. */
 export function sawSomething(report: Report): boolean {
   const { writes, frames, files, lookups, queries, deadEmits, requests, loop } = report;
   const { reads, appends, streams, handleReads } = files;
@@ -259,7 +262,7 @@ function functions({ blockedTurns, attributedMs, functions }: LoopReport): Line[
   return [['', `of ${ms(attributedMs)} that were profiled:`], ...lines];
 }
 
-/** Not a matter of the application's code. */
+/** Reports turns for which the application's code is not to blame. */
 function starved({ starvedTurns, starvedTotalMs }: LoopReport): Line[] {
   if (starvedTurns === 0) return [];
   const took = `${many(starvedTurns, 'turn')} of ${ms(starvedTotalMs)} in all`;
@@ -374,7 +377,7 @@ function noComparison(command: string | undefined, { application }: Report): str
     : 'No server was seen that could be compared under load.';
 }
 
-/** By a turn after the start-up, or by a request, which is nobody's start-up. */
+/** Reports whether the loop was held by a turn after the start-up, or by a request, which is never part of a start-up. */
 const wasHeld = ({ loop, requests }: Report) =>
   loop.blockedTurns > 0 || requests.routes.some(({ maxMs }) => maxMs > loop.blockedMs);
 

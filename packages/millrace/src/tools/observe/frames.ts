@@ -9,21 +9,21 @@ import { atTurnEnd } from '@millrace/base/turn';
 import { isOwn, serverOf } from '../../auto/sockets.cjs';
 import { isGathered as isClassGathered, type Sender as WsSender } from '../../ws/ws-class.js';
 
-/** Messages of WebSockets, and what encoding and sending them together would save. */
+/** Messages of WebSockets, and the savings from encoding and sending them together. */
 export interface FramesReport {
-  /** WebSockets of servers that were seen, of any version of the ws package. */
+  /** Server-side WebSockets, of any version of the ws package. */
   sockets: number;
-  /** Messages that `ws` can gather: of versions 6 to 8 of the package, whole, not compressed, sent by a server. */
+  /** Messages that `ws` can merge: of versions 6 to 8 of the package, whole, not compressed, sent by a server. */
   frames: number;
   /** Turns of the loop with such frames. */
   turns: number;
-  /** Contents whose bytes differ, turn by turn: what has to be encoded. */
+  /** Different contents, turn by turn: frames that have to be encoded. */
   contents: number;
-  /** Sockets that were sent to, turn by turn: writes that remain. */
+  /** Receiving sockets, turn by turn: writes that remain. */
   writes: number;
-  /** Frames in turns in which each socket got one, and each another content: nothing can be gathered. */
+  /** Frames in turns in which each socket got one frame, all with different contents: they cannot be merged. */
   lone: number;
-  /** Frames to one socket in a turn, at most. */
+  /** Most frames to one socket in a turn. */
   mostOnSocket: number;
   /** Frames left to `ws`: of clients, compressed, in fragments, pings. */
   others: number;
@@ -110,7 +110,7 @@ export class FramesObserver {
     });
   }
 
-  /** Whether the frame is one that can be gathered. */
+  /** Reports whether the frame is one that can be gathered. */
   #countFrame(sender: Sender, parts: Parts): boolean {
     const counts = this.#counts;
     if (!isGathered(sender, parts)) {

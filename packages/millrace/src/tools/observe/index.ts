@@ -1,5 +1,5 @@
 /**
- * Observe mode: measures what Millrace would bring an application, and changes nothing.
+ * Observe mode: measures how much Millrace would save in an application, and changes nothing.
  *
  * @module observe
  */

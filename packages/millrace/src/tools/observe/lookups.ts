@@ -8,17 +8,17 @@ import { isIP } from 'node:net';
 import { type Method, type Patch, patchMethod } from '@millrace/base/patch';
 import { performance } from '@millrace/base/timers';
 
-/** Look-ups of names, and which of them auto would have spared. */
+/** Look-ups of names, and those of them that auto would have saved. */
 export interface LookupsReport {
   /** Calls of `dns.lookup` for a name, with callbacks and with promises. */
   lookups: number;
-  /** Different questions: names with their options; at most 1,000 are told apart. */
+  /** Different names with their options; at most 1,000 are counted apart. */
   questions: number;
-  /** Look-ups that `dns` joins to an equal one that is under way, and began at most 50 ms before. */
+  /** Look-ups that `dns` joins to an equal one in flight that began at most 50 ms before. */
   joined: number;
   /** Look-ups among the others that came at most 10 s after an equal one. */
   repeated: number;
-  /** Equal look-ups that were one, at most. */
+  /** Most equal look-ups that were joined into one. */
   mostJoined: number;
 }
 

@@ -13,27 +13,27 @@ import { type FunctionTime, Profiler } from './profile.js';
 // As Node.js has them: an application may replace them.
 const { closeSync, openSync, readSync } = fs;
 
-/** How long turns of the loop took, and the functions that kept it. */
+/** Durations of the loop's turns, and the functions that blocked it. */
 export interface LoopReport {
   /** Turns after the start-up. */
   turns: number;
   /** Busy share of the loop, 0 to 1, start-up included. */
   utilization: number;
-  /** 99 % of the turns took no longer, in ms. */
+  /** p99 of the durations of turns, in ms. */
   p99Ms: number;
   /** Turns longer than this, in ms, count as blocked. */
   blockedMs: number;
   blockedTurns: number;
-  /** Their total and longest time in ms, without the time in which the thread got no CPU. */
+  /** Total and longest time of blocked turns in ms, without the time in which the thread got no CPU. */
   blockedTotalMs: number;
   blockedMaxMs: number;
-  /** Turns that were longer only because the thread got no CPU. Told apart on Linux alone. */
+  /** Turns that were longer only because the thread got no CPU. Known on Linux alone. */
   starvedTurns: number;
-  /** Their total time in ms. */
+  /** Total time of these turns in ms. */
   starvedTotalMs: number;
-  /** Of this sum, what was attributed to functions. The profiler is on only after a first turn has been blocked. */
+  /** Part of the blocked time in ms that was attributed to functions. The profiler is on only after a first blocked turn. */
   attributedMs: number;
-  /** The ten with the most time of their own. */
+  /** The ten functions with the most time of their own. */
   functions: FunctionTime[];
 }
 
@@ -139,7 +139,7 @@ export class LoopObserver implements Watcher {
 
 /** Counters of a thread in the scheduler of Linux, in ms. */
 interface Reading {
-  /** On a CPU. */
+  /** Time on a CPU in ms. */
   readonly ranMs: number;
   /** Ready to run, waiting for a CPU. */
   readonly waitedMs: number;
@@ -162,7 +162,7 @@ class ThreadCpu {
   readonly #staleMs: number;
   readonly #buffer = Buffer.alloc(128);
   #fd: number | null = null;
-  /** When the turn of the loop began, and some work in it, or a little earlier. */
+  /** Readings when the turn of the loop began, and some work in it, or a little earlier. */
   #turn: Reading | null = null;
   #turnAt = Number.NEGATIVE_INFINITY;
   #work: Reading | null = null;
@@ -202,7 +202,7 @@ class ThreadCpu {
     this.#workAt = at;
   }
 
-  /** Some work begins. */
+  /** Marks the beginning of some work. */
   beginWork(at: number): void {
     if (this.#fd === null || at - this.#workAt < this.#staleMs) return;
     this.#work = this.#read();

@@ -31,9 +31,9 @@ const connections = ['net.server.socket', 'net.client.socket'];
 
 /** Options of {@link observe}. */
 export interface ObserveOptions {
-  /** A turn of the loop that takes longer counts as blocked, in ms: 1 to 3,600,000, default 50. */
+  /** Time in ms from which a turn of the loop counts as blocked: 1 to 3,600,000, default 50. */
   blockedMs?: number;
-  /** Of the guard that would be there: the wait in ms that a request may have ahead of it, as its own option, and with the same default. */
+  /** Longest predicted wait in ms of the simulated guard: its own option, with the same default. */
   maxWait?: NonNullable<GuardOptions['maxWait']>;
 }
 
@@ -46,22 +46,22 @@ export const observeSchema = schema({
 export interface ObserveSettings extends ObserveOptions {
   /** Path of a file for the report as JSON at the end, instead of the text; null, the default, for the text. */
   json?: string | null;
-  /** Folder in which the report so far is kept for the process that started this one; null, the default, for none. */
+  /** Folder of the report so far, for the process that started this one; null, the default, for none. */
   kept?: string | null;
 }
 
-/** What {@link observe} returns. */
+/** Handle that {@link observe} returns. */
 export interface Observation {
-  /** What was seen so far. Of the functions that blocked the loop it has those that did so after its first blocked turn. */
+  /** Returns the report so far. Functions that blocked the loop are in it from the first blocked turn on. */
   report(): Report;
-  /** Ends it and puts back all that was replaced. The report stays. Idempotent. */
+  /** Stops observing and restores all replaced functions. The report stays. Idempotent. */
   stop(): void;
 }
 
 /**
- * Observes this thread from now on, and changes nothing of what the application does: it counts what Millrace could gather or save,
- * and measures what keeps the loop and the threadpool waiting. Keeps no process alive. Throws MILLRACE_E_INVALID_OPTION,
- * and MILLRACE_E_RUNTIME on Bun and Deno.
+ * Observes this thread from now on, without changing the application's behaviour: it counts calls that Millrace could merge
+ * or save, and measures delays of the loop and the threadpool. Keeps no process alive. Throws MILLRACE_E_INVALID_OPTION, and
+ * MILLRACE_E_RUNTIME on Bun and Deno.
  */
 export function observe(options: ObserveOptions = {}): Observation {
   const { report, stop } = begin(options);

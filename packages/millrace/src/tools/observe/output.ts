@@ -1,8 +1,8 @@
 /**
- * How a report leaves a process: on stderr or into a file, at an end at which nothing asynchronous can be done any more. A process that
- * cannot report at its end, as after SIGKILL or a crash, has kept its report so far: `millrace observe` names a folder; a {@link Keeper} of
- * each thread writes a file there once a second, if anything was seen, and removes it when the thread has reported. What is left in the
- * end is read from there.
+ * Output of a report: on stderr or into a file, at the end of a process, when nothing asynchronous can be done any more. A
+ * process that cannot report at its end, as after SIGKILL or a crash, has kept its report so far: `millrace observe` names a
+ * folder; a {@link Keeper} of each thread writes a file there once a second, if anything was seen, and removes it when the
+ * thread has reported. What is left in the end is read from there.
  */
 import fs from 'node:fs';
 import { join, parse } from 'node:path';
@@ -36,7 +36,7 @@ export function tell(report: Report, { isTerminal, colour }: ReturnType<typeof t
   return say(`\n${formatReport(report, width === undefined ? { colour } : { colour, width })}`);
 }
 
-/** To stderr, synchronously. Whether all of it was written. */
+/** Writes to stderr, synchronously. Returns whether all of it was written. */
 export function say(text: string): boolean {
   let left = Buffer.from(text);
   for (let tries = 0; left.length > 0 && tries < mostTries; tries++) {
@@ -92,7 +92,7 @@ export class Keeper implements Watcher {
     sampler.add(this);
   }
 
-  /** Nothing is left to report. */
+  /** Removes the file: nothing is left to report. */
   remove(): void {
     this.stop();
     rmSync(this.path, { force: true });
@@ -107,7 +107,7 @@ export class Keeper implements Watcher {
 
   peek(): void {}
 
-  /** In a turn that comes anyway; the last thing that was seen before the loop sleeps takes a timer. */
+  /** Keeps the report in a turn that comes anyway; the last finding before the loop sleeps takes a timer. */
   turn(_busyMs: number, at: number): void {
     if (at - this.#at >= everyMs) {
       this.#keep();

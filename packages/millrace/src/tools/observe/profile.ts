@@ -35,7 +35,7 @@ const [millrace = null, ...others] = packages.map((name) => {
 const codeOfOurs = [millrace, ...others].filter((href) => href !== null);
 const thisFile = `${millrace}tools/observe/profile.js`;
 
-/** Nothing that keeps a loop busy. */
+/** Frames that do not keep a loop busy. */
 const idle = ['(idle)', '(root)'];
 const names: Record<string, string> = {
   '(program)': '(native code)',
@@ -45,12 +45,12 @@ const names: Record<string, string> = {
 /** A function that ran in blocked turns. */
 export interface FunctionTime {
   name: string;
-  /** Path of its file, null for what has none: garbage collection, native code. */
+  /** Path of its file, null if it has none: garbage collection, native code. */
   file: string | null;
   line: number | null;
   /** Time in it, in ms, including built-in functions of JavaScript and Node.js that it called. */
   selfMs: number;
-  /** Time in it and in all that it called, in ms. */
+  /** Time in it and in its callees, in ms. */
   totalMs: number;
 }
 
@@ -84,7 +84,7 @@ export class Profiler {
     return ms;
   }
 
-  /** What was recorded so far is attributed as well. */
+  /** Attributes the recording so far as well. */
   gather(): void {
     if (this.#spans.length > 0) this.#pieceOver();
   }
@@ -95,7 +95,7 @@ export class Profiler {
     this.#measured(() => this.#end());
   }
 
-  /** By time, longest first. */
+  /** Returns the functions by time, longest first. */
   functions(): FunctionTime[] {
     return [...this.#times.values()].sort((a, b) => b.selfMs - a.selfMs);
   }

@@ -11,36 +11,36 @@ import { callerPlace, type Place } from './callers.js';
 import { type DriverClass, DriverWatch } from './drivers.js';
 import { type Driver, manyAtOnce, redacted } from './statements.js';
 
-/** A statement, and how often it came. */
+/** A statement and its counts. */
 export interface StatementReport {
   driver: Driver;
-  /** Without values and comments: `…` stands for a value. */
+  /** Text without values and comments: `…` stands for a value. */
   text: string;
   queries: number;
-  /** Ticks with such queries: statements that remain, at most, if those of a tick are one. */
+  /** Ticks with such queries: the most statements that remain, if those of a tick become one. */
   ticks: number;
   mostInTick: number;
-  /** Time that the calls took in ms; 0 for a database that answers later. */
+  /** Time in ms that the calls blocked the loop; 0 for an asynchronous database. */
   busyMs: number;
-  /** Lines that asked for it, most often in a tick in which it came again; three at most. */
+  /** Lines that issued it, most often in a tick in which it came again; three at most. */
   places: Place[];
-  /** Code that does many at once; null: it has to be written by hand. */
+  /** Code that runs many at once; null: it has to be written by hand. */
   instead: string | null;
 }
 
 /** Queries of `pg`, `mysql2` and `better-sqlite3`. */
 export interface QueriesReport {
   queries: number;
-  /** Drivers that were seen. */
+  /** Drivers in use. */
   drivers: Driver[];
-  /** Databases that were connected to by a driver that cannot be seen: bundled, or another one. */
+  /** Databases connected by a driver that cannot be observed: bundled, or another one. */
   unseen: string[];
-  /** Calls of `query` of a pool of `pg`, and of these those that found no connection free and no place for another. */
+  /** Calls of `query` of a pool of `pg`, and those among them that found no free connection and no room for another. */
   poolQueries: number;
   poolWaits: number;
-  /** Statements that came most often beyond the first of a tick: ten at most. */
+  /** Statements repeated most often within a tick: ten at most. */
   statements: StatementReport[];
-  /** Queries with other statements than the 200 that are told apart. */
+  /** Queries with other statements than the 200 that are counted apart. */
   others: number;
 }
 

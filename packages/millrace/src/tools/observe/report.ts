@@ -15,29 +15,29 @@ import type { RequestsReport } from './requests.js';
 import type { ThreadpoolReport } from './threadpool.js';
 import type { WritesReport } from './writes.js';
 
-/** All that was seen, as plain data. */
+/** Report of observe mode, as plain data. */
 export interface Report {
-  /** The version of this shape. */
+  /** Version of this format. */
   version: 1;
   application: ApplicationReport;
-  /** How long was observed. */
+  /** Length of the observation in seconds. */
   seconds: number;
   writes: WritesReport;
   frames: FramesReport;
   files: FilesReport;
   lookups: LookupsReport;
   queries: QueriesReport;
-  /** Events that were emitted before the listener came that waits for them. */
+  /** Events emitted before their listener registered. */
   deadEmits: DeadEmit[];
   requests: RequestsReport;
   loop: LoopReport;
   threadpool: ThreadpoolReport;
 }
 
-/** The application: how it was started, and for how long it was watched. */
+/** The application: its command, and the time for which it was observed. */
 export interface ApplicationReport {
   pid: number;
-  /** 0 is the main thread. */
+  /** Thread number; 0 is the main thread. */
   thread: number;
   node: string;
   /** Options of Node.js, without those that load Millrace. */
@@ -45,7 +45,7 @@ export interface ApplicationReport {
   /** Path from the working directory; null when there is none, as with --eval. */
   file: string | null;
   args: string[];
-  /** The environment variable PORT. */
+  /** Value of the environment variable PORT. */
   port: string | null;
 }
 
@@ -78,7 +78,7 @@ function withoutMillrace(given: readonly string[]): string[] {
   return kept;
 }
 
-/** By name, or by the path of this package. */
+/** Reports whether a module is Millrace's, by its name or by the path of this package. */
 function isMillrace(value: string): boolean {
   return /millrace\/auto/.test(value) || /dist\/auto\/(index\.js|start\.cjs)$/.test(value);
 }
@@ -238,7 +238,7 @@ export function commands(report: Report, change: Change, given?: string): Comman
 
 const isPlaceable = (command: string) => command.includes('{port}');
 
-/** With `{port}` in place of its port, if that was an argument or the environment variable PORT. */
+/** Returns the command with `{port}` in place of its port, if that was an argument or the environment variable PORT. */
 function commandOf(application: ApplicationReport, port: number | null): string | null {
   const { file, args, execArgv } = application;
   if (file === null) return null;
@@ -277,7 +277,7 @@ function loadOf({ requests, frames }: Report) {
   return { port: server.port!, options };
 }
 
-/** For a POSIX shell. */
+/** Quotes an argument for a POSIX shell. */
 function quoted(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text.replace('{port}', 'port'))) return text;
   return `'${text.replaceAll("'", `'\\''`)}'`;

@@ -13,11 +13,14 @@ import { RequestWatch, type Route } from '@millrace/guard/requests';
 import { isOwn, serverOf } from '../../auto/sockets.cjs';
 import type { LoopObserver } from './loop.js';
 
-/** A route that held the loop. */
+/** Route that kept the loop busy. */
 export interface RouteReport {
   route: string;
   requests: number;
-  /** Time its handlers held the loop until they returned, in ms; without the time of long ones in which the thread got no CPU. */
+  /**
+   * Time for which its handlers kept the loop busy until they returned, in ms; of long ones without the time in which the
+   * thread got no CPU.
+   */
   busyMs: number;
   meanMs: number;
   maxMs: number;
@@ -25,7 +28,7 @@ export interface RouteReport {
 
 /** A server that had a connection. */
 export interface ServerReport {
-  /** Null for one that listens on a path. */
+  /** Port; null if it listens on a path. */
   port: number | null;
   secure: boolean;
 }
@@ -35,12 +38,12 @@ export interface RequestsReport {
   /** Servers of node:http and node:https that had a connection. */
   servers: ServerReport[];
   requests: number;
-  /** Requests that a guard would have refused, as they had to wait for too long. */
+  /** Requests that a guard would have refused because they waited too long. */
   wouldShed: number;
-  /** Address of the first request, and of the first that asked for a WebSocket. */
+  /** Address of the first request, and of the first WebSocket upgrade. */
   url: string | null;
   upgradeUrl: string | null;
-  /** The ten that held the loop longest. */
+  /** The ten routes that kept the loop busy longest. */
   routes: RouteReport[];
 }
 
@@ -59,12 +62,12 @@ export class RequestsObserver {
   #wouldShed = 0;
   #url: string | null = null;
   #upgradeUrl: string | null = null;
-  /** That of the request whose handler is running. */
+  /** Route of the request whose handler is running. */
   #route: Route | null = null;
   /** Requests that this one stands for; 0 for one that is not timed. */
   #weight = 0;
   #startedMs = 0;
-  /** For requests that are handed on while a handler runs: they are part of it. */
+  /** Time of requests that are passed on while a handler runs: they are part of it. */
   #inner = 0;
 
   /**

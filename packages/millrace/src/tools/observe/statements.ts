@@ -4,7 +4,7 @@
  * of one row. All others are left to who knows them.
  */
 
-/** A package that asks a database. */
+/** Package that queries a database. */
 export type Driver = 'pg' | 'mysql2' | 'better-sqlite3';
 
 /** Longer texts are cut. */

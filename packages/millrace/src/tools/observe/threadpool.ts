@@ -1,6 +1,6 @@
 /**
- * How long jobs wait for a thread of the pool of libuv. Nothing reports how long that queue is, so a job that takes no time is
- * put into it now and then, only in a turn of the loop in which something happens anyway.
+ * Measures the waits of jobs for a thread of libuv's pool. Nothing reports the length of that queue, so a job that takes no
+ * time is put into it now and then, only in a turn of the loop in which something happens anyway.
  */
 import { access } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -8,17 +8,20 @@ import { idleTime, now } from '@millrace/base/loop-clock';
 import { sampler, type Watcher } from '@millrace/base/loop-sampler';
 import { startUpMs } from './loop.js';
 
-/** How long jobs waited for a thread of libuv. */
+/** Waits of jobs for a thread of libuv. */
 export interface ThreadpoolReport {
   /** Threads of the pool: UV_THREADPOOL_SIZE. */
   size: number;
-  /** Jobs that were put in to see how long they wait. */
+  /** Jobs queued to measure their wait. */
   probes: number;
-  /** Those that waited for 1 ms or longer while the pool was at work: a machine that is busy with something else does not count. */
+  /**
+   * Probes that waited for 1 ms or longer while the pool was at work: a machine that is busy with something else does not
+   * count.
+   */
   waited: number;
-  /** Share of the time in which jobs had to wait, 0 to 1. */
+  /** Share of time in which jobs had to wait, 0 to 1. */
   share: number;
-  /** Their waits, at least, in ms. */
+  /** Lower bound of their waits, in ms. */
   meanMs: number;
   maxMs: number;
 }
@@ -37,7 +40,7 @@ export class ThreadpoolObserver implements Watcher {
   #sentAt = Number.NEGATIVE_INFINITY;
   #sentIdle = 0;
   #sentCpu: NodeJS.CpuUsage | undefined;
-  /** How long the probe under way has certainly waited: in turns that ended without its answer. */
+  /** Certain wait of the current probe in ms: in turns that ended without its answer. */
   #sureMs = 0;
   #isOn = false;
   #probes = 0;
@@ -82,8 +85,8 @@ export class ThreadpoolObserver implements Watcher {
   }
 
   /**
-   * Whether the pool had more to do than the probe in the last `ms`: files and names are listed, other jobs compute, which is CPU time that the
-   * loop did not take.
+   * Reports whether the pool had more to do than the probe in the last `ms`: files and names are listed, other jobs compute,
+   * which is CPU time that the loop did not take.
    */
   #isAtWork(ms: number, sleptMs: number): boolean {
     const { user, system } = process.cpuUsage(this.#sentCpu);
@@ -128,10 +131,10 @@ export class ThreadpoolObserver implements Watcher {
   }
 }
 
-/** What asks the pool, of what Node.js lists as active. */
+/** Users of the pool among the resources that Node.js lists as active. */
 const poolRequest = /^(FSReq|FileHandleCloseReq|GetAddrInfoReq|GetNameInfoReq)/;
 
-/** As libuv reads it, when the first job comes. */
+/** Reads the size as libuv does when the first job comes. */
 function poolSize(): number {
   const size = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '4', 10);
   return Number.isNaN(size) || size < 1 ? 1 : Math.min(1024, size);

@@ -7,19 +7,19 @@ import { type Patch, patchMethod } from '@millrace/base/patch';
 import { atTurnEnd } from '@millrace/base/turn';
 import { isPlain } from '../../auto/sockets.cjs';
 
-/** Writes to sockets, and what one write for each turn would save. */
+/** Writes to sockets, and the savings of one write per turn. */
 export interface WritesReport {
-  /** Writes to sockets that `net` can gather for: not TLS, not the streams of `process`, no frames that `ws` gathers. */
+  /** Writes to sockets that `net` can coalesce: not TLS, not the streams of `process`, no frames that `ws` merges. */
   writes: number;
   /** Turns of the loop with such writes. */
   turns: number;
-  /** On one socket in one turn, at most. */
+  /** Most writes on one socket in a turn. */
   mostInTurn: number;
   /** Writes that `net` would have saved: in each turn the first leaves at once, and the others leave together. */
   saved: number;
 }
 
-/** What `net` would hold for a socket in a turn. */
+/** Writes that `net` would hold for a socket in a turn. */
 interface Held {
   /** The turn in which the socket was written to last. */
   turn: number;
@@ -31,9 +31,9 @@ interface Held {
 type Chunks = readonly { readonly chunk: string | Uint8Array }[];
 
 export class WritesObserver {
-  /** All sockets that were written to; null for those that `net` leaves alone. */
+  /** Sockets that were written to; null for those that `net` leaves alone. */
   readonly #sockets = new WeakMap<Socket, Held | null>();
-  /** Those with more than one write in this turn. */
+  /** Sockets with more than one write in this turn. */
   #held: Held[] = [];
   #turn = 1;
   #isTurnKnown = false;

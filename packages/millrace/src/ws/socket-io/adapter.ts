@@ -18,8 +18,8 @@ import {
 /** Options of {@link millraceAdapter}. */
 export interface MillraceAdapterOptions {
   /**
-   * The key of a broadcast, given its event and arguments: a string or a number, or undefined for none. A broadcast supersedes the one
-   * with the same key to the same rooms that a client has not been sent yet. Default: no broadcast has a key.
+   * Key of a broadcast, from its event and arguments: a string or a number, or undefined for none. A broadcast supersedes the
+   * one with the same key to the same rooms that a client has not been sent yet. Default: no broadcast has a key.
    */
   key?: (event: string, ...args: any[]) => string | number | undefined;
 }
@@ -34,12 +34,13 @@ const keyless = new WeakMap<object, AdapterClass>();
 const bases = new WeakMap<object, AdapterClass>();
 
 /**
- * An adapter for socket.io, from 4.6 on: `io.adapter(millraceAdapter())`, or `new Server({ adapter: millraceAdapter() })`.
+ * Returns an adapter for socket.io, from 4.6 on: `io.adapter(millraceAdapter())`, or `new Server({ adapter: millraceAdapter()
+ * })`.
  *
- * It does what the in-memory adapter does, including connection state recovery. But a broadcast is encoded once, and a
- * client on an open WebSocket gets all broadcasts of a loop turn in one write at its end; packets of its own keep their
- * place between them. All other clients, and those whose packets somebody watches (`packetCreate` or `flush` of
- * engine.io), are written to as always.
+ * It does what the in-memory adapter does, including connection state recovery. But a broadcast is encoded once, and a client
+ * on an open WebSocket gets all broadcasts of a loop turn in one write at its end; packets to one client keep their place
+ * between them. All other clients, and clients with listeners for `packetCreate` or `flush` of engine.io, are written to as
+ * always.
  *
  * Throws MILLRACE_E_INVALID_OPTION for bad options; MILLRACE_E_INVALID_ARGUMENT, when a namespace is made with it, for another
  * version, and when `socket.io-adapter` cannot be found.
@@ -56,10 +57,10 @@ export function millraceAdapter(options: MillraceAdapterOptions = {}): (namespac
 }
 
 /**
- * The base for adapters that join several servers: returns a function from a namespace of socket.io to the class whose
- * instances {@link millraceAdapter} would make for it. All namespaces of a server have the same class. Derive from it as from
- * the in-memory `Adapter` of socket.io-adapter, from which it is derived itself: with connection state recovery from its
- * `SessionAwareAdapter`. Whatever comes from other servers goes through its `broadcast()`, so that it leaves with its turn.
+ * Base for adapters that join several servers: returns a function from a namespace of socket.io to the class whose instances
+ * {@link millraceAdapter} would make for it. All namespaces of a server have the same class. Extend it as the in-memory
+ * `Adapter` of socket.io-adapter, which it extends itself; with connection state recovery it extends `SessionAwareAdapter`.
+ * Packets from other servers go through its `broadcast()`, so that it leaves with its turn.
  *
  *     import { adapterBase } from 'millrace/ws/socket-io';
  *
@@ -70,10 +71,11 @@ export function millraceAdapter(options: MillraceAdapterOptions = {}): (namespac
  *       })(namespace);
  *     });
  *
- * `keyOf` says the key of a packet, as the option `key` of {@link millraceAdapter} does. It is called for each `broadcast()`.
+ * `keyOf` returns the key of a packet, as the option `key` of {@link millraceAdapter} does. It is called for each
+ * `broadcast()`.
  *
- * Throws MILLRACE_E_INVALID_OPTION when MILLRACE_FANOUT asks for what is not there; the function, which costs a look-up from the
- * second call for a server on, throws MILLRACE_E_INVALID_ARGUMENT as {@link millraceAdapter} says.
+ * Throws MILLRACE_E_INVALID_OPTION when MILLRACE_FANOUT names an unavailable backend; the function, which costs a look-up
+ * from the second call for a server on, throws MILLRACE_E_INVALID_ARGUMENT as {@link millraceAdapter} says.
  */
 export function adapterBase(
   keyOf?: (packet: any) => string | number | undefined,

@@ -38,11 +38,11 @@ interface Transport extends EventEmitter {
   writable: boolean;
   readonly supportsBinary: boolean;
   readonly socket?: WebSocket;
-  /** From engine.io 6.4 on: whether it sends `wsPreEncodedFrame` as it is, which it does not with permessage-deflate. */
+  /** Reports, from engine.io 6.4 on, whether it sends `wsPreEncodedFrame` as it is, which it does not with permessage-deflate. */
   _canSendPreEncodedFrame?(packet: unknown): boolean;
 }
 
-/** Whether somebody is told of packets, who must see each of them. */
+/** Reports whether a listener sees packets, who must see each of them. */
 export function isWatched(connection: Connection): boolean {
   return (
     connection.listenerCount('packetCreate') > 0 ||
@@ -123,7 +123,7 @@ class Bundle {
     return this.#sequence;
   }
 
-  /** It is being sent: nothing in it can be superseded any more. */
+  /** Marks it as being sent: nothing in it can be superseded any more. */
   leaves(): void {
     const keyed = this.#keyed;
     if (keyed === null) return;
@@ -155,11 +155,11 @@ const end = { type: 'message', options: { wsPreEncodedFrame: [Buffer.alloc(0)] }
 class Link implements Receiver {
   readonly connection: Connection;
   readonly transport: Transport;
-  /** Whether the transport can send bundles. */
+  /** True if the transport can send bundles. */
   readonly takesBundles: boolean;
-  /** Has something for the end of the turn. */
+  /** True if it has something for the end of the turn. */
   isPending = false;
-  /** Its bundle has been sent natively. */
+  /** True once its bundle has been sent natively. */
   isSent = false;
   /** Frames that can be superseded, by key. */
   readonly keyed = new Map<string, Keyed>();
@@ -217,7 +217,7 @@ class Link implements Receiver {
 }
 
 const links = new WeakMap<Connection, Link>();
-/** Those that have something for the end of the turn. */
+/** Links that have something for the end of the turn. */
 let pending: Link[] = [];
 /** Transports that have been given something in this tick. */
 const busy = new Turn<Transport>(nextTick, (transports) => {

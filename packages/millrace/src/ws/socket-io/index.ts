@@ -1,5 +1,5 @@
 /**
- * What adapters for socket.io between several servers are built on, as `natsAdapter()` of @millrace/nats/socket-io is.
+ * Building blocks of adapters for socket.io between several servers, such as `natsAdapter()` of @millrace/nats/socket-io.
  *
  * @module ws/socket-io
  */

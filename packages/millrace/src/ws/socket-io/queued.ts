@@ -81,7 +81,7 @@ class InMemoryAdapters {
   #last: Adapter | null = null;
   #isLast = false;
 
-  /** Whether the server has one. Its broadcasts are such for the gatherers of ws from then on. */
+  /** Reports whether the server has one. Its broadcasts are such for the gatherers of ws from then on. */
   isOf({ server }: ServerClient): boolean {
     const Class = server.adapter();
     if (Class === this.#last) return this.#isLast;
@@ -171,7 +171,7 @@ function frameOf(options: BroadcastOptions): SharedFrame {
   return options[key];
 }
 
-/** Whether nobody is told of a packet that joins the queue. */
+/** Reports whether no listener sees a packet that joins the queue. */
 const isQuiet = (connection: Connection): boolean =>
   connection.readyState === 'open' && connection.listenerCount('packetCreate') === 0;
 
