@@ -1,10 +1,10 @@
 /** No block of code is left out: each is tested here, or listed with what tests it or why nothing does. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { root } from '../../scripts/lib/paths.js';
-import { snippets } from './lib/all.js';
+import { ofKind, snippets } from './lib/all.js';
 import { notRun, testedBy, unused } from './lib/listed.js';
 import { snippetsOf } from './lib/snippets.js';
 
@@ -30,6 +30,23 @@ test('each block that is listed is there, and so is what tests it', () => {
     const by = testedBy(snippet);
     if (by !== undefined) assert.ok(existsSync(join(root, by)), by);
   }
+});
+
+test('each check of a page is for a snippet that runs', async () => {
+  const names = ofKind('javascript', 'typescript').map(
+    ({ page, name }) => `${page.replace(/\.md$/, '').replaceAll('/', '-')}.js ${name}`,
+  );
+  const folder = new URL('pages/', import.meta.url);
+  const checked = [];
+  for (const file of readdirSync(folder)) {
+    const { checks = {} } = await import(new URL(file, folder).href);
+    checked.push(...Object.keys(checks).map((name) => `${file} ${name}`));
+  }
+  assert.ok(checked.length > 20, 'the checks were not read');
+  assert.deepEqual(
+    checked.filter((check) => !names.includes(check)),
+    [],
+  );
 });
 
 test('a block of code is found however it is marked, and named by its heading', () => {

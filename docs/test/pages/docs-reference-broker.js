@@ -12,12 +12,14 @@ export async function setup(name) {
 }
 
 export const checks = {
-  'a-first-example': async ({ events }) => {
+  'a-first-example-2': async ({ events }) => {
     const other = new BatchEmitter();
     await bridge(other, { broker: process.env.BROKER, events: ['order'] }).ready();
-    const heard = new Promise((resolve) => other.on('order', resolve));
-    events.emit('order', { id: 8 });
-    assert.deepEqual(await heard, { id: 8 });
+    const heard = new Promise((resolve) => {
+      other.on('order', (order) => order.id === 'after' && resolve(order));
+    });
+    events.emit('order', { id: 'after' });
+    assert.deepEqual(await heard, { id: 'after' });
   },
   'options-of-the-connection': ({ bridged }) => assert.equal(bridged.stats().link.state, 'up'),
   'what-is-lost-is-counted': ({ bridged }) => assert.equal(bridged.stats().missed, 0),
