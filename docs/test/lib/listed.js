@@ -75,7 +75,6 @@ export const notRun = {
   'docs/guides/overload.md#the-program-3': OUTPUT,
   'docs/guides/websocket.md#see-that-it-works-2': OUTPUT,
   'docs/guides/websocket.md#the-change-2': OUTPUT,
-  'docs/guides/goja.md#the-change': CHANGE,
   'docs/guides/prove.md#see-that-it-works': OUTPUT,
   'docs/guides/scale.md#see-that-it-works-2': OUTPUT,
   'docs/guides/scale.md#see-that-it-works-4': OUTPUT,
