@@ -27,7 +27,7 @@ const more = {
   redis: ['redis-server'],
   scale: ['nats-server', 'redis-server'],
 };
-/** What each is about, as the comment at its beginning says. */
+/** Subject of each benchmark, from the comment at its beginning. */
 const about = (name) =>
   /\/\*\*[\s*]+(.+): `make bench NAME=/.exec(readFileSync(main(name), 'utf8'))?.[1];
 const names = readdirSync(bench).filter((name) => existsSync(main(name)));

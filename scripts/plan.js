@@ -1,4 +1,4 @@
-/** What `make test`, `make check-all` and `make test-matrix` do, in order. A new step or folder of tests is a new line here. */
+/** Steps of `make test`, `make check-all` and `make test-matrix`, in order. A new step or folder of tests is a new line here. */
 
 import { provision } from './debian.js';
 import { addon, sanitizedSuite } from './lib/addon.js';
@@ -14,7 +14,7 @@ import { checkTools } from './lib/tools.js';
 
 const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
-/** How long each of the random tests of a suite takes, and what that adds to its limits. */
+/** Duration of each random test of a suite, and its addition to the limits. */
 const fuzz = (share) => ({
   env: { FUZZ_SECONDS: String(fuzzSeconds / share) },
   extraSeconds: fuzzSeconds,

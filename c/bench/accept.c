@@ -147,7 +147,7 @@ static void close_client(client_t* client) {
   close(client->fd);
 }
 
-/* Whether the client has got everything. */
+/* Reports whether the client has got everything. */
 static bool read_client(client_t* client) {
   char bytes[2];
   ssize_t n = recv(client->fd, bytes, sizeof(bytes), 0);

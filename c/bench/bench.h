@@ -1,4 +1,4 @@
-/* What the arms of the benchmarks share. Each program runs one arm once and prints one JSON object. */
+/* Code that the arms of the benchmarks share. Each program runs one arm once and prints one JSON object. */
 #ifndef UVB_BENCH_H
 #define UVB_BENCH_H
 

@@ -1,4 +1,4 @@
-/* What the fuzz targets share: bytes as numbers, and a check that says what does not hold. */
+/* Code that the fuzz targets share: bytes as numbers, and a check that says what does not hold. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

@@ -14,7 +14,7 @@ enum { max_statements = 400, max_ids = 250, max_pairs = 3, types = 5, lanes = ty
 
 static char* type_names[types] = {"network", "chat", "signal", "work", "stream"};
 
-/* What the bounds of the vectors' options were at most: a batch may leave under older ones than are set. */
+/* Highest bounds of the vectors' options: a batch may leave under older ones than are set. */
 typedef struct {
   double batch, queue, bytes, least_deferral;
 } extremes_t;
@@ -257,7 +257,7 @@ static void on_batch(vector_run_t* run, const uv_batch_info_t* info) {
   }
 }
 
-/* How many events are where they say, and their bytes. */
+/* Counts the events by their states, and their bytes. */
 static void count_events(const machine_t* machine, uv_batch_status_t status, double* count, double* bytes) {
   *count = *bytes = 0;
   for (int id = 0; id < machine->ids; id++) {
@@ -383,7 +383,7 @@ static bool on_over(vector_run_t* run, vector_event_t* event) {
   return vector_run_push_again(run, event, machine->ids++);
 }
 
-/* What the callback of an event does when it has failed, or is over. */
+/* Acts for the callback of an event that has failed, or is over. */
 static void choose_callback(machine_t* machine) {
   static const char* const said[] = {"failed", "over", "again"};
   int id = some_id(machine);

@@ -64,7 +64,7 @@ int uv_batch_event_fail(uv_batch_event_t* event, int status) {
   return 0;
 }
 
-/* What a handler returned, or failed with uv_batch_event_fail(), is the event's failure. */
+/* Records the event's failure: the handler's result, or that of uv_batch_event_fail(). */
 static bool settle(uvb__core_t* core, uv_batch_event_t* event, int status) {
   if (status >= 0 && event->flags_ != marked_flag) return false;
   uvb__failed(core, event, status < 0 ? status : event->code_);

@@ -145,7 +145,7 @@ static inline bool has_room(const uvb__core_t* core, uint64_t bytes, const uv_ba
          taken <= core->options.max_queue_bytes - bytes;
 }
 
-/* Whether as many events are queued as a batch can hold. */
+/* Reports whether as many events are queued as a batch can hold. */
 static bool is_full(const uvb__core_t* core) {
   const uvb__queue_t* queue = &core->queue;
   return queue->full_types > 0 || queue->count >= core->options.max_batch;
@@ -370,7 +370,7 @@ static uvb__chain_t take(uvb__core_t* core, uint32_t limit) {
   return batch;
 }
 
-/* Whether the open batch leaves, and for which reason. */
+/* Reports whether the open batch leaves, and for which reason. */
 static bool judge(uvb__core_t* core, uv_batch_trigger_t* trigger) {
   *trigger = UV_BATCH_TRIGGER_SIZE;
   if (is_full(core)) return true;

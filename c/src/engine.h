@@ -246,8 +246,8 @@ int uvb__loop_start(uvb__core_t* core, uv_loop_t* loop);
 void uvb__loop_look_at_clock(uvb__core_t* core);
 /* From here on the loop may sleep, and posts wake it. Whoever takes something in calls this afterwards. */
 void uvb__loop_let_sleep(uvb__core_t* core);
-/* Whether others have closed handles of the queue, so that it takes nothing any more. If so the queue ends: inside this
- * call when libuv has finished with the handles, and then the core is gone, else in this turn. */
+/* Reports whether others have closed handles of the queue, so that it takes nothing any more. If so the queue ends:
+ * inside this call when libuv has finished with the handles, and then the core is gone, else in this turn. */
 bool uvb__loop_gone(uvb__core_t* core);
 static inline bool uvb__is_gone(uvb__core_t* core) {
   return core->gate != NULL && uv_is_closing(core->gate) && uvb__loop_gone(core);

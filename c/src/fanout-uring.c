@@ -263,7 +263,7 @@ static void close_pairs(probe_t* probe) {
   }
 }
 
-/* Whether all arrived; also makes room for the next round. */
+/* Reports whether all arrived; also makes room for the next round. */
 static int drain(const probe_t* probe) {
   char received[message_size];
   for (int i = 0; i < probe->count; i++) {

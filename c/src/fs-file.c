@@ -377,7 +377,7 @@ void uvb__fs_prefetch(uv_batch_file_t* file) {
 
 /* ---- appending */
 
-/* Where the writing of one file's entries has got to. */
+/* Progress of writing one file's entries. */
 typedef struct {
   uv_batch_file_t* files;
   size_t count;

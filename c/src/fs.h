@@ -56,7 +56,7 @@ extern uvb__fs_calls_t uvb__fs_calls;
 int uvb__fs_open_cached(const char* path);
 ssize_t uvb__fs_read_cached(uv_file fd, char* base, size_t len);
 
-/* How much of a file is prefetched: while that is read, the system reads on by itself. */
+/* Bytes of a file that are prefetched: while these are read, the system reads on by itself. */
 #define UVB__FS_PREFETCH (256 << 10)
 
 #endif

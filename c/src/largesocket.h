@@ -4,7 +4,7 @@
 
 #include "common.h"
 
-/* What the system allows socket buffers to be. */
+/* Sizes of socket buffers that the system allows. */
 typedef struct {
   int receive;   /* the largest SO_RCVBUF; 0: not known */
   int send;      /* the largest SO_SNDBUF; 0: not known */
@@ -16,7 +16,7 @@ void uvb__socket_limits(uvb__socket_limits_t* limits);
 /* The size that was set, from the size that the system reports: Linux reports twice as much. */
 int uvb__socket_buffer_set(int reported);
 
-/* How the read size of a stream follows its reads: doubles while they come back full, halves while they stay sparse. */
+/* Adapts the read size of a stream to its reads: doubles while they come back full, halves while they stay sparse. */
 typedef struct {
   size_t size;       /* to ask for next */
   uint32_t full;     /* full reads in a row */
@@ -31,7 +31,7 @@ void uvb__read_size_limit(uvb__read_size_t* read_size, const uv_largesocket_opti
 /* A read gave `count` bytes, at least 1, for a buffer of `room`. */
 uvb__read_size_change_t uvb__read_size_observe(uvb__read_size_t* read_size, const uv_largesocket_options_t* options,
                                                size_t count, size_t room);
-/* Whether full reads at max_read have gone on for so long that larger socket buffers may help. */
+/* Reports whether full reads at max_read have gone on for so long that larger socket buffers may help. */
 int uvb__read_size_sustained(const uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
 
 #endif

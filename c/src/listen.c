@@ -22,7 +22,7 @@
 /* ---- what a system can do with a listening socket beside libuv */
 
 #if !defined(_WIN32)
-/* Whether it may have been listening before: then libuv may hold a connection that nobody has taken. */
+/* Reports whether it may have been listening before: then libuv may hold a connection that nobody has taken. */
 static bool may_listen(const uv_stream_t* server) {
   int listens = 0;
   socklen_t size = sizeof(listens);
@@ -32,7 +32,7 @@ static bool may_listen(const uv_stream_t* server) {
   return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens != 0;
 }
 
-/* Whether a connection is in the backlog, as far as can be seen. */
+/* Reports whether a connection is in the backlog, as far as can be seen. */
 static bool connection_waits(const uv_stream_t* server) {
   struct pollfd listening = {0};
   if (uv_fileno((const uv_handle_t*)server, &listening.fd) != 0) return false;
@@ -202,7 +202,7 @@ static void fill(state_t* state, connection_t* connection, uv_stream_t* client) 
   state->users++;
 }
 
-/* Whether the next one may be taken at once. */
+/* Reports whether the next one may be taken at once. */
 static bool take_one(state_t* state) {
   uv_batch_listener_t* listener = state->listener;
   connection_t* connection = uvb__pool_get(&state->pool);
@@ -237,7 +237,7 @@ static bool may_take(const state_t* state) {
          !uv_is_closing((const uv_handle_t*)state->listener->server);
 }
 
-/* How many were taken, at most `limit`. */
+/* Accepts connections, at most `limit`; returns their number. */
 static int take(state_t* state, int limit) {
   int taken = 0;
   state->users++;

@@ -34,7 +34,7 @@ void uv_batch_options_init(uv_batch_options_t* options) {
   };
 }
 
-/* Where a check reports what is wrong; the first complaint is kept. */
+/* Report of a check; the first fault is kept. */
 typedef struct {
   char* text;
   size_t size;

@@ -100,7 +100,7 @@ typedef struct {
 } uvb__time_limit_t;
 
 void uvb__time_limit_init(uvb__time_limit_t* limit);
-/* Whether the time of a batch of so many events says something. */
+/* Reports whether the time of a batch of so many events says something. */
 static inline bool uvb__time_limit_wants(const uvb__time_limit_t* limit, size_t events) {
   return events >= 8 || events == limit->events;
 }
@@ -136,8 +136,8 @@ typedef struct {
 } uvb__comparison_t;
 
 void uvb__comparison_init(uvb__comparison_t* comparison);
-/* Whether a batch that the law would hold may be held: uvb__holding, or why not. `now` has the time, the busy time of
- * the loop, the events that have left and those that were pushed, each counted from any point. */
+/* Reports whether a batch that the law would hold may be held: uvb__holding, or why not. `now` has the time, the
+ * busy time of the loop, the events that have left and those that were pushed, each counted from any point. */
 uvb__why_t uvb__comparison_ask(uvb__comparison_t* comparison, const uvb__observed_t* now, double max_delay);
 /* The same with signals from outside in place of windows. */
 uvb__why_t uvb__comparison_judge(uvb__comparison_t* comparison, double saving, double slowdown, double now);
@@ -178,7 +178,7 @@ static inline unsigned int uvb__advisor_leaves(uvb__advisor_t* advisor, size_t e
   bool limits = advisor->timing && leaving == uvb__was_limited && uvb__time_limit_wants(&advisor->limit, events);
   return (advisor->estimating ? uvb__for_costs : 0u) | (limits ? uvb__for_limit : 0u);
 }
-/* Whether the batch about which the policy was asked last leaves in a window that does not hold. */
+/* Reports whether the batch about which the policy was asked last leaves in a window that does not hold. */
 static inline bool uvb__advisor_compares(const uvb__advisor_t* advisor) {
   return advisor->estimating && advisor->decision.why == uvb__comparing;
 }

@@ -378,7 +378,7 @@ typedef struct {
   uvb__lane_t* replaced;
 } cursor_t;
 
-/* Whether an event counts as this class or a higher one. */
+/* Reports whether an event counts as this class or a higher one. */
 static inline bool counts(const aged_t* aged, const uv_batch_event_t* event, int as) {
   return event != NULL && event->timestamp <= aged->at[event->level_ - as];
 }

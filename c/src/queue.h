@@ -182,7 +182,8 @@ void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t fro
                         uv_batch_event_t* event);
 void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels], uint64_t bytes);
 
-/* Whether an event that was queued still is. When the whole queue leaves at once, none is touched before its turn. */
+/* Reports whether an event that was queued still is. When the whole queue leaves at once, none is touched before its
+ * turn. */
 static inline bool uvb__queue_has(const uvb__queue_t* queue, const uv_batch_event_t* event) {
   return event->status == UV_BATCH_STATUS_QUEUED && event->seq_ > queue->left;
 }

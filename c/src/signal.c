@@ -29,8 +29,9 @@ static void ignore(uv_signal_t* handle, int signum) {
   (void)handle, (void)signum;
 }
 
-/* Whether the signal can be had is tried on a handle of our own: closing one takes a turn, and the user's struct must
- * not stay in use after a start that failed. Once one handle has the signal, another can have it as well. */
+/* Tries on a handle of our own whether the signal is available: closing one takes a turn, and the user's
+ * struct must not stay in use after a start that failed. Once one handle has the signal, another can have it as
+ * well. */
 static int try_signal(uv_loop_t* loop, uv_signal_t** tried, int signum) {
   uv_signal_t* handle = *tried = uvb__malloc(sizeof(*handle));
   if (handle == NULL) return UV_ENOMEM;

@@ -18,7 +18,7 @@ static uv_batch_handler_t handler;
 static int peers[most];
 static int peer_count;
 
-/* What the callbacks saw. */
+/* Findings of the callbacks. */
 static int given, declined, decline, handled, dropped, drop_status, stopped, closed_clients, groups, largest;
 
 static void on_client_closed(uv_handle_t* handle) {

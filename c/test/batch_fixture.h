@@ -41,7 +41,7 @@ static inline void note(const char* format, ...) {
   story_length += (size_t)added;
 }
 
-/* What has happened since the last call. */
+/* Events since the last call. */
 static inline void expect_at(int line, const char* expected) {
   size_t length = story_length < sizeof(story) ? story_length : sizeof(story) - 1;
   if (length > 0 && story[length - 1] == ' ') length--;

@@ -1,4 +1,4 @@
-/* Who gets an event: handlers of one event, of a group, and of a batch, and what they may do to each other. */
+/* Receivers of events: handlers of one event, of a group, and of a batch, and what they may do to each other. */
 #include "batch_fixture.h"
 
 enum { N = UV_BATCH_NETWORK, W = UV_BATCH_WORK, S = UV_BATCH_SIGNAL };

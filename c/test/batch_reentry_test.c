@@ -1,4 +1,4 @@
-/* What callbacks may ask of their queue while it runs them, and when it takes effect. */
+/* Calls of callbacks to their own queue while it runs them, and when they take effect. */
 #include "batch_fixture.h"
 
 enum { N = UV_BATCH_NETWORK, W = UV_BATCH_WORK, S = UV_BATCH_SIGNAL };

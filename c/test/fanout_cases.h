@@ -1,4 +1,4 @@
-/* What holds for a fan-out however it sends; each is given one that was initialised, and leaves it open. */
+/* Cases that hold for a fan-out with any backend; each is given one that was initialised, and leaves it open. */
 #ifndef FANOUT_CASES_H
 #define FANOUT_CASES_H
 
@@ -346,7 +346,7 @@ static inline void a_sigpipe_that_waits_is_left_alone(uv_batch_fanout_t* fanout)
   CHECK_EQ(uv_loop_close(&loop), 0);
 }
 
-/* What a caller does with a reader that lags: the rest of each message by uv_write(), and nothing else in between. */
+/* Acts as a caller with a slow reader: the rest of each message by uv_write(), and nothing else in between. */
 static inline void what_is_left_can_be_written_in_order(uv_batch_fanout_t* fanout) {
   enum { messages = 40, size = large / messages };
   size_t received[2] = {0, 0};

@@ -11,7 +11,7 @@ static fs_tally_t tally;
 static uv_batch_file_t files[fs_most];
 static uv_batch_fs_options_t options;
 
-/* What the calls below count and do. */
+/* Counts of the calls below, and their effects. */
 static atomic_int opens, writes, syncs, closes;
 static atomic_int fail_write_at; /* this write of a test and later ones fail; the one before it is cut short */
 static atomic_int fail_status;

@@ -335,7 +335,7 @@ TEST(memory_of_the_caller_is_told_also_when_nothing_was_read) {
   end(0);
 }
 
-/* What is read is longer than the file said. */
+/* Reads more than the size that the file reported. */
 static ssize_t read_longer(uv_file fd, char* base, size_t len, int64_t offset) {
   (void)fd;
   size_t left = offset < 1000 ? 1000 - (size_t)offset : 0;

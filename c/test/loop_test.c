@@ -244,7 +244,7 @@ static void hold_one(void) {
   CHECK_EQ(batches, 0);
 }
 
-/* Whether a dispatch point is due at the end of this turn. */
+/* Reports whether a dispatch point is due at the end of this turn. */
 static int is_due(void) {
   return uv_backend_timeout(&loop) == 0;
 }

@@ -224,7 +224,7 @@ static uvb__why_t pass(double ms, double busy, double events) {
   return ask();
 }
 
-/* Whether the window holds; it settles while nothing leaves. */
+/* Reports whether the window holds; it settles while nothing leaves. */
 static bool settle(void) {
   uvb__why_t why = ask();
   CHECK_EQ(ask(), why);

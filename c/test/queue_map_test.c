@@ -236,7 +236,7 @@ static void drain(void) {
   }
 }
 
-/* How eager pushes are changes from time to time, so that the queue is empty, short and full in turn. */
+/* Changes the rate of pushes from time to time, so that the queue is empty, short and full in turn. */
 static void step(uint32_t* eagerness) {
   uint32_t what = random_below(1000);
   if (what < 3) *eagerness = 350 + random_below(500);

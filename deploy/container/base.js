@@ -9,7 +9,7 @@ import { command } from './command.js';
 
 const LINKS = ['bin', 'lib', 'lib64', 'sbin'];
 
-/** What a build reads of this machine's configuration. */
+/** Files of this machine's configuration that a build reads. */
 const SETTINGS = [
   'alternatives',
   'group',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const MOUNT = '/sys/fs/cgroup';
 const isUnified = existsSync(join(MOUNT, 'cgroup.controllers'));
 
-/** What is written into which file of a group. */
+/** Values to write, by file of a group. */
 const settings = ({ cpus, memoryMb, tasks }) => {
   const quota = Math.round(cpus * 100_000);
   const bytes = memoryMb * 1024 * 1024;

@@ -32,7 +32,7 @@ shift
 umount /sys/fs/cgroup/unified 2> /dev/null
 exec "$@"`;
 
-/** What crun needs to know about an image, see the runtime specification of the OCI. */
+/** Configuration of an image for crun, see the runtime specification of the OCI. */
 async function specification({ storage, tag, rootfs, args, env }) {
   const inspected = JSON.parse(
     await command('buildah', [...storage, 'inspect', '--type', 'image', tag]),

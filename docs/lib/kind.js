@@ -48,7 +48,7 @@ function isJson(code) {
   }
 }
 
-/** Whether it is JavaScript. A script has no imports and exports, so these go first. */
+/** Reports whether it is JavaScript. A script has no imports and exports, so these go first. */
 function isProgram(code) {
   // A Dockerfile can look like one.
   if (/^CMD /.test(code)) return false;

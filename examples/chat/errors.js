@@ -51,7 +51,7 @@ export class ChatError extends Error {
   }
 }
 
-/** What a sender may see of any error: its own text for a ChatError, nothing of the inside for others. */
+/** Text of an error for the sender: its own text for a ChatError, nothing of the inside for others. */
 export function publicError(error) {
   if (error instanceof ChatError) return error;
   return new ChatError('internal', 'Something went wrong on the server; it has been noted.');

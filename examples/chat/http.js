@@ -166,7 +166,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
     });
   });
 
-  /** Who speaks, and where: a connected person by their session, anybody else by a name that is free. */
+  /** Identifies the speaker and the room: a connected person by their session, anybody else by a name that is free. */
   async function enter(request, from) {
     const name = parseRoom(request.params.room);
     const speaker = identify(request.headers.authorization, from);

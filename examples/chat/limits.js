@@ -31,7 +31,7 @@ export const limits = Object.freeze({
   floodPerSecond: 20,
   /** Frames refused for flooding, without a calm second between, after which the connection is closed with 1008. */
   floodStrikes: 200,
-  /** How long a kicked person stays out of the room. */
+  /** Time for which a kicked person stays out of the room. */
   kickMs: 60_000,
   /** Bytes waiting for one socket before that client counts as too slow and is closed with 1013. */
   pendingBytes: 1024 * 1024,
@@ -49,7 +49,7 @@ export const limits = Object.freeze({
   retainedEvents: 10_000,
   /** Bytes that the embedded database may grow to. */
   databaseBytes: 4 * 1024 * 1024 * 1024,
-  /** How long an operation waits for a locked or unreachable database. */
+  /** Time for which an operation waits for a locked or unreachable database. */
   storageTimeoutMs: 2_000,
   /** Between two attempts to reach a database that is down. */
   storageProbeMs: 500,
@@ -57,6 +57,6 @@ export const limits = Object.freeze({
   heartbeatMs: 30_000,
   /** Between two signs of life to other servers; the people of one that was silent for three of them are gone. */
   serverHeartbeatMs: 2_000,
-  /** How long a graceful stop waits for commits and for clients to say goodbye. */
+  /** Time for which a graceful stop waits for commits and for clients to say goodbye. */
   stopMs: 5_000,
 });

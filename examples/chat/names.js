@@ -24,7 +24,7 @@ export function parseName(value) {
   return name;
 }
 
-/** What makes two names the same: case, width and look-alike compatibility forms do not count. */
+/** Key under which two names are the same: case, width and look-alike compatibility forms do not count. */
 export function nameKey(name) {
   return name.normalize('NFKC').toLowerCase();
 }

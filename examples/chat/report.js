@@ -1,4 +1,4 @@
-/** What /health, /readyz and /stats answer: plain reads of counters, cheap enough to poll. */
+/** Responses of /health, /readyz and /stats: plain reads of counters, cheap enough to poll. */
 export function createReport({ chat, sockets, counters }) {
   const { delivery, storage, rooms } = chat;
   let isDraining = false;
@@ -8,7 +8,7 @@ export function createReport({ chat, sockets, counters }) {
       isDraining = true;
     },
 
-    /** Whether new clients should come here. Being busy is no reason to send them away: the others are, too. */
+    /** Reports whether new clients should come here. Being busy is no reason to send them away: the others are, too. */
     ready() {
       if (isDraining) return 'draining';
       return storage.state.ok ? 'ready' : 'degraded';

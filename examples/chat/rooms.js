@@ -11,7 +11,7 @@ class Room {
   isLoaded = false;
   /** While owner and recent are being loaded: resolves when they are, rejects if storage fails. */
   loading = null;
-  /** What is remembered may lack messages: after a deletion, or a failed insert whose outcome is unknown. */
+  /** True if the remembered messages may be incomplete: after a deletion, or a failed insert whose outcome is unknown. */
   isStale = false;
   #muted = new Set();
   #kickedUntil = new Map();

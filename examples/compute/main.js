@@ -62,7 +62,7 @@ async function startCluster({ port, host, workers }, options) {
   say(`${processes.length} processes`);
 }
 
-/** What is under way is given up: it can take minutes. */
+/** Aborts the running work, which can take minutes. */
 async function stop(server, service) {
   const closed = once(server, 'close');
   server.close();

@@ -3,7 +3,7 @@ import { onClose, onDrain } from '@millrace/cluster';
 import { createService } from './service.js';
 import { DRAIN_MS } from './settings.js';
 
-/** Where main.js leaves the options of the service. */
+/** Variable in which main.js leaves the options of the service. */
 export const OPTIONS = 'MILLRACE_COMPUTE_OPTIONS';
 
 export default async function start() {

@@ -8,7 +8,7 @@ export const BLOCKING_N = 2_000_000;
 
 export const MOST_N_RSA = { paper: 3_000_000, doubling: 3_000_000 };
 
-/** What of `most` the main thread may be asked for. */
+/** Part of `most` that the main thread accepts. */
 export const whenBlocking = (most, blockingN) => ({ ...most, paper: blockingN });
 
 /** RSA's usual public exponent, and the greatest; each binary digit of it costs a squaring. */
@@ -58,6 +58,6 @@ export const QUEUE = 100;
 /** Then a task has taken too long. */
 export const TASK_TIMEOUT_MS = 600_000;
 
-/** What the photo service may take, and how much it may say. */
+/** Time limit and largest response of the photo service. */
 export const PHOTOS_TIMEOUT_MS = 5_000;
 export const MOST_PHOTO_BYTES = 16 * 1024 * 1024;

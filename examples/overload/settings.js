@@ -1,4 +1,4 @@
-/** What is the same for all servers, and the bounds of the load. */
+/** Settings common to all servers, and the bounds of the load. */
 
 /** A request keeps the server's only thread busy for about so long. */
 export const HANDLER_MS = 25;

@@ -13,7 +13,7 @@ const modules = join(root, 'node_modules');
 /** They are CommonJS, which esbuild cannot put into a bundle of ES modules, whoever uses them. */
 const external = ['ws', '@nats-io/transport-node', '@nats-io/jetstream'];
 
-/** What a program says that needs files of a package which is not installed where its bundle runs. */
+/** Message of a program that needs files of a package which is not installed where its bundle runs. */
 export const bundled = (who, name) => ({
   code: 'MILLRACE_E_BUNDLED',
   message: `${who} needs files that a bundle does not have, and the package ${name} is not installed where it runs; install it there, or bundle with --external:${name}`,

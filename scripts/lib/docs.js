@@ -19,7 +19,7 @@ const load = (name) => import(pathToFileURL(require.resolve(name)).href);
 /** Entry points that only the other packages use. */
 const isShared = (name) => /^@millrace\/(base|guard\/requests)(\/|$)/.test(name);
 
-/** Where the pages are kept. */
+/** Folder of the pages. */
 export const apiFolder = 'docs/api';
 
 const OPTIONS = {

@@ -79,7 +79,7 @@ export async function install(name, { as = name.replace('/', '-'), tarball, env,
     installed: join(folder, 'node_modules', name),
     /** Names of all that is installed. */
     names: Object.keys(dependencies),
-    /** What the script of the package printed. */
+    /** Output of the package's script. */
     said: lines.join('\n'),
     output,
   };

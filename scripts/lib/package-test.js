@@ -1,4 +1,4 @@
-/** What is true of each package as it is published; a package says in its own test what is in it and what it needs. */
+/** Tests of each package as it is published; the package's own test lists its contents and its needs. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { node } from './installed.js';
 import { packed } from './packed.js';
 import { root } from './paths.js';
 
-/** What is built and published of a package in TypeScript. */
+/** Files that are built and published of a package in TypeScript. */
 export const built = [/^dist\/.+\.(c?js|c?js\.map|d\.c?ts)$/, /^src\/.+\.c?ts$/];
 
 /** Of a Node.js before 12, and what only a compiler older than TypeScript 5.8 says of `require()` of ES modules. */

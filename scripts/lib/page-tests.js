@@ -1,4 +1,4 @@
-/** What the tests of pages share: one browser for those of a file, and what goes wrong on a page is collected. */
+/** Fixtures that the tests of pages share: one browser per file, and a list of the errors on a page. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';

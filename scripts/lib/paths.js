@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The packages in TypeScript, each after those that it uses; beside them is the lab. */
 export const typed = ['base', 'monitor', 'guard', 'pool', 'cluster', 'millrace', 'nats'];
 
-/** What the scripts keep between runs: logs and stamps. Ignored by git, removed by `make clean`. */
+/** Folder that the scripts keep between runs: logs and stamps. Ignored by git, removed by `make clean`. */
 export const projectCache = join(root, '.cache');
 
 /**

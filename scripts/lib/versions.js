@@ -14,7 +14,7 @@ export function versions() {
   ]);
 }
 
-/** What the changelog says of a version, without its heading; undefined when it has no such section. */
+/** Returns the changelog's section on a version, without its heading; undefined when it has no such section. */
 export function changesOf(version) {
   const [, ...sections] = read('CHANGELOG.md').split(/^## /m);
   const section = sections.find((each) => each.startsWith(`[${version}] - `));

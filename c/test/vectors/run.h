@@ -11,7 +11,7 @@
 
 typedef struct vector_run_s vector_run_t;
 
-/* What the operations have caused, as the statements of a vector would say it. */
+/* Outcomes of the operations, as the statements of a vector. */
 typedef struct {
   vector_statement_t* all;
   size_t count, room;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* What a line can start with; operations, outcomes and queries stand together. */
+/* Words that a line can start with; operations, outcomes and queries stand together. */
 typedef enum {
   VECTOR_CONFIG,
   VECTOR_AT,
@@ -52,7 +52,7 @@ typedef enum {
   VECTOR_CODES
 } vector_code_t;
 
-/* How a value is written. */
+/* Form of a value. */
 typedef enum {
   VECTOR_A_WORD,    /* one of `words` */
   VECTOR_A_NAME,

@@ -1,4 +1,4 @@
-/** Whether what docs/research/sources.md names is there: exports, functions of C and Go, words of files, cases of benchmarks. */
+/** Checks that the names in docs/research/sources.md exist: exports, functions of C and Go, words of files, cases of benchmarks. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { entryPoints } from '../../../scripts/lib/docs.js';

@@ -58,10 +58,10 @@ export function exportsNamed(here) {
   return [...groups].flatMap(([, names, entry]) => spans(names).map((name) => [entry, name]));
 }
 
-/** Whether it is the path of a file or a folder here. */
+/** Reports whether it is the path of a file or a folder here. */
 export const isPath = (name) =>
   /^(\.\.?\/)*(bench|c|conformance|deploy|docs|examples|go|packages|scripts)\/\S*$/.test(name);
 
-/** Whether it is a command, and not a case of the one before it. */
+/** Reports whether it is a command, and not a case of the one before it. */
 export const isCommand = (name) =>
   /^([A-Z_]+=\S+ )*(sudo )?(make|node|npm|npx|examples\/\S+\/run) ?/.test(name);

@@ -68,7 +68,7 @@ export async function output(t, command, args, options) {
   return program.printed;
 }
 
-/** Whether lines are those of a guide, but for their numbers. */
+/** Reports whether lines are those of a guide, but for their numbers. */
 export const shows = (block, printed) => bare(block) === bare(printed);
 const bare = (text) => text.trim().replaceAll(/\d+/g, 'N');
 

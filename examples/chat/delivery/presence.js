@@ -1,4 +1,4 @@
-/** Who comes to a room and leaves it, in the batched arms: by messages of the room, or as all servers with one broker tell. */
+/** Presence in rooms, in the batched arms: by messages of the room, or as all servers with one broker tell. */
 import { presenceFrame } from '../wire.js';
 
 /** The only server: the room's own list is all there is. */

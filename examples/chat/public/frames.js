@@ -18,7 +18,7 @@ import { memory, state, toEntry } from './state.js';
 
 const TYPING_SHOWN_MS = 6_000;
 
-/** What to do with each frame from the server. */
+/** Actions for each frame from the server. */
 const handlers = {
   hello({ name, session, limits }) {
     state.me = name;

@@ -27,7 +27,7 @@ function discard(item) {
   state.current.outbox = state.current.outbox.filter((other) => other !== item);
 }
 
-/** Whether the reader is at the newest message and stays there; pictures and the keyboard change heights later. */
+/** True if the reader is at the newest message and stays there; pictures and the keyboard change heights later. */
 let isFollowing = true;
 
 function isAtEnd() {

@@ -3,7 +3,7 @@ import { connection } from './link.js';
 import { showLog } from './log.js';
 import { state } from './state.js';
 
-/** What is shown around the messages: rooms, people, who is typing, the room's name, the banner. */
+/** Parts of the page around the messages: rooms, people, who is typing, the room's name, the banner. */
 
 export function showRooms() {
   let others = 0;
@@ -98,7 +98,7 @@ export function showRoom() {
   showTyping();
 }
 
-/** Whether there is something to send, and a way. */
+/** Reports whether there is something to send, and a way. */
 export function showSend() {
   const isOnline = state.connection === 'online';
   const send = $('send');

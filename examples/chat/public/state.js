@@ -1,4 +1,4 @@
-/** What this browser remembers, and survives without when it may not. */
+/** State that this browser remembers, if it may. */
 export const memory = {
   get(key) {
     try {
@@ -70,7 +70,7 @@ export const state = {
   /** Of the connection: connecting, online, waiting or replaced. */
   connection: 'connecting',
   rooms: new Map(),
-  /** What the server listed last: {room, members}, the fullest first. */
+  /** Last list of the server: {room, members}, the fullest first. */
   openRooms: [],
   /** The room that is shown. */
   current: null,

@@ -44,7 +44,7 @@ export class Disturbances {
     };
   }
 
-  /** Whether there was one between two moments. */
+  /** Reports whether there was one between two moments. */
   between(from, to = performance.now()) {
     return this.#times.some((time) => time.from <= to && time.to >= from);
   }

@@ -1,4 +1,4 @@
-/** How the soak talks with the processes that it watches: each connects to it, says who it is, and answers questions. */
+/** Link between the soak and the processes that it watches: each connects to it, says who it is, and answers questions. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -1,9 +1,9 @@
-/** What the kernel reports about other processes. */
+/** Reports of the kernel about other processes. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const SOCKET = /^socket:\[(\d+)\]$/;
 
-/** What each open descriptor of a process is; none of one that has ended. */
+/** Target of each open descriptor of a process; none of one that has ended. */
 function descriptors(pid) {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => {

@@ -298,7 +298,7 @@ class Run {
   }
 }
 
-/** What is wrong with what the database has in the end. @returns {Promise<string[]>} */
+/** Faults of the database's content in the end. @returns {Promise<string[]>} */
 function faultsInDatabase({ databaseUrl, ledger }, waves) {
   return faultsOfSaved(databaseUrl, {
     rooms: Math.max(...WAVES.map(({ rooms }) => rooms)),

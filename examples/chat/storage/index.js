@@ -31,7 +31,7 @@ class Storage {
   #limits;
   #onChange;
   #probe;
-  /** What /health shows. */
+  /** Figures for /health. */
   state;
 
   constructor(database, limits, onChange) {

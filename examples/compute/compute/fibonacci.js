@@ -1,6 +1,6 @@
 /** Both ways give F(n) and the number after it, and ask `stop` now and then, which throws when nobody wants the result. */
 
-/** How many additions there are between two looks at `stop`. */
+/** Additions between two looks at `stop`. */
 const LOOK_EVERY = 4096;
 
 /**

@@ -2,7 +2,7 @@ import { MOST_DIVIDED } from '../settings.js';
 import { HttpError } from './errors.js';
 import { Places } from './places.js';
 
-/** Who may use the pool: a request is refused at once when it would only wait, and has room for its tasks when it is not. */
+/** Admission to the pool: a request is refused at once when it would only wait, and has room for its tasks when it is not. */
 export class Admission {
   #pool;
   #queue;

@@ -31,7 +31,7 @@ export class HttpError extends Error {
   }
 }
 
-/** What a sender may see of any error: nothing of the inside. */
+/** Text of an error for the sender: nothing of the inside. */
 function toHttpError(error) {
   if (error instanceof HttpError) return error;
   switch (error?.code) {

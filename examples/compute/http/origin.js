@@ -1,6 +1,6 @@
 import { HttpError } from './errors.js';
 
-/** Whether it can only mean this machine. */
+/** Reports whether it can only mean this machine. */
 export const isLoopback = (name) =>
   /^(localhost|(.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(name);
 

@@ -1,4 +1,4 @@
-/** What the workers of the pool can do. Each says how many ms it took; those that are parts of something, of a core's time. */
+/** Functions for the workers of the pool. Each says how many ms it took; those that are parts of something, of a core's time. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { describe } from '../compute/describe.js';
 import { fibonacciPair } from '../compute/fibonacci.js';

@@ -51,7 +51,7 @@ function settings() {
   };
 }
 
-/** What the server tells of itself; while its main thread is blocked it tells nothing. */
+/** Reports of the server; while its main thread is blocked there are none. */
 let points = [];
 const GAP_MS = 1000;
 

@@ -17,7 +17,7 @@ export class Probe {
     });
   }
 
-  /** How long the question that has no answer yet has been waiting; null when there is none. */
+  /** Wait of the unanswered question; null when there is none. */
   get waiting() {
     return this.#askedAt === null ? null : performance.now() - this.#askedAt;
   }

@@ -12,7 +12,7 @@ export class Runs {
   #say;
   #running = 0;
   #waiting = [];
-  /** What took how long on the main thread. */
+  /** Durations on the main thread. */
   #onMain = new Map();
 
   constructor(probe, say) {

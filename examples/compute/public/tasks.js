@@ -3,7 +3,7 @@ import { bytes, count } from '/write.js';
 /** Text for an upload, made here: lines of words. */
 const MADE_BYTES = 64 * 1024 * 1024;
 
-/** What a result says, in a few words. */
+/** Describes a result in a few words. */
 const digits = ({ digits, first, last, sha256 }) =>
   digits <= 20
     ? `${first}`

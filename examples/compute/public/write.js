@@ -1,4 +1,4 @@
-/** How figures are written. */
+/** Format of figures. */
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 export const count = (value) => whole.format(value);

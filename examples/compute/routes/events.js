@@ -14,7 +14,7 @@ const HEADERS = {
 /** A page that reads slower than this has its connection closed; it comes back by itself. */
 const MOST_WAITING = 256 * 1024;
 
-/** What the service does, four times a second, as server-sent events to every page that listens; nothing when none does. */
+/** Activity of the service, four times a second, as server-sent events to every page that listens; nothing when none does. */
 export function eventRoutes(app, service) {
   const streams = new Set();
   let timer;

@@ -105,7 +105,7 @@ function refuseSize() {
   throw new HttpError('too_large', `A file has at most ${MOST_UPLOAD_BYTES} bytes.`);
 }
 
-/** Where a line is cut makes no difference to counts that can be joined. */
+/** Joins counts of parts, whatever the places of the cuts. */
 async function* dataOf(pieces) {
   for await (const { data } of pieces) yield data;
 }

@@ -1,14 +1,14 @@
 import { healthHandler } from '@millrace/cluster';
 import { Query } from '../http/query.js';
 
-/** How the service is, by what it may use of the machine: a fraction of a millisecond, if the loop is free. */
+/** State of the service, by its share of the machine: a fraction of a millisecond, if the loop is free. */
 export function healthRoutes(app, { monitor }) {
   app.get('/health', (request, response) => {
     new Query(request).end();
     response.json({ status: 'ok', ...monitor.health() });
   });
 
-  /** Whether the loop turns, and nothing else. */
+  /** Reports whether the loop turns, and nothing else. */
   app.get('/livez', (_, response) => {
     response.json({ status: 'alive' });
   });

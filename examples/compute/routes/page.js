@@ -40,7 +40,7 @@ export function pageRoutes(app, { pool, folder, blockingN }) {
     });
   }
 
-  /** What the page has to know, and what does not change. */
+  /** Constants for the page. */
   app.get('/about', async (request, response) => {
     const most = {
       n: MOST_N,

@@ -82,7 +82,7 @@ export function childrenOf(pid) {
     .map((each) => each.pid);
 }
 
-/** Whether there is such a process. One that has ended and only waits for its parent to notice has ended. */
+/** Reports whether there is such a process. One that has ended and only waits for its parent to notice has ended. */
 export function isRunning(pid) {
   return processes().some((each) => each.pid === pid && !each.state.startsWith('Z'));
 }

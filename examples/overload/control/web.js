@@ -28,7 +28,7 @@ export async function createWeb({ show, capacity, turn }) {
 
   await app.register(servePage);
 
-  /** What does not change while it runs. */
+  /** Constants while it runs. */
   app.get('/api/about', () => ({
     capacity,
     turnSeconds: turn,

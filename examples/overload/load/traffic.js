@@ -55,7 +55,7 @@ export class Traffic {
     for (let n = 0; n < clients; n += 1) this.#askAgain();
   }
 
-  /** What has happened since the last call. */
+  /** Events since the last call. */
   takeSlot() {
     const now = performance.now();
     const slot = this.#slot;

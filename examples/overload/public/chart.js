@@ -51,7 +51,7 @@ export const CHARTS = {
   },
 };
 
-/** What the charts draw of a point of the results. */
+/** Values of a point of the results that the charts draw. */
 export function figures(point, about) {
   const ended = point.fresh + point.copies + point.late + point.shed + point.failed;
   const share = (count) => (ended > 0 ? count / ended : null);

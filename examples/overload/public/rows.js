@@ -12,10 +12,10 @@ const FIGURES = {
   healthP99: ['/health p99', (s) => ms(s.healthP99)],
 };
 
-/** How many points of a chart are kept; as many as the server keeps. */
+/** Points of a chart that are kept; as many as the server keeps. */
 const POINTS = 60;
 
-/** What is shown of one server. */
+/** Figures shown of one server. */
 export class Row {
   #about;
   #element;

@@ -6,7 +6,7 @@ export function work(iterations) {
   return pbkdf2Sync('overload', 'example', iterations, 16, 'sha256').toString('hex');
 }
 
-/** How many iterations take so many milliseconds on this machine when nothing disturbs them. */
+/** Number of iterations that take the given ms on this machine when nothing disturbs them. */
 export function iterationsFor(ms) {
   const sample = 20_000;
   let best = Infinity;

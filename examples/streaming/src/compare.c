@@ -45,7 +45,7 @@ static int run_apart(const compare_t* compare, const arm_t* arm, const struct so
   return 1;
 }
 
-/* Whether all arms were quick enough. */
+/* Reports whether all arms were quick enough. */
 static int run_round(const compare_t* compare, const struct sockaddr_in* server, size_t round) {
   for (size_t k = 0; compare->arms[k] != NULL; k++) {
     if (!run_apart(compare, compare->arms[k], server, &results[k][round])) return 0;

@@ -29,7 +29,7 @@ export function readFailOn(text) {
   );
 }
 
-/** Whether an experiment has a metric that decides. */
+/** Reports whether an experiment has a metric that decides. */
 export const decides = (experiment) => askedFor(experiment).size > 0;
 
 /**

@@ -200,7 +200,7 @@ export function ratioSpread(control, other) {
   return standardDeviation(control.map((value, i) => Math.log(other[i] / value)));
 }
 
-/** Whether every round has a ratio: nothing divided by nothing is none. */
+/** Reports whether every round has a ratio: nothing divided by nothing is none. */
 const hasRatio = (control, other) => [...control, ...other].every((value) => value >= 1e-150);
 
 /**

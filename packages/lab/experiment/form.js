@@ -147,7 +147,7 @@ export function ask(what, call) {
   }
 }
 
-/** Where it was thrown, for the end of a message. */
+/** Place where it was thrown, for the end of a message. */
 function placeOf(error) {
   const [, url, line] = /(file:\/\/[^\s)]+?):(\d+):\d+/.exec(error?.stack ?? '') ?? [];
   return url === undefined ? '' : ` (${relative('', fileURLToPath(url))}:${line})`;

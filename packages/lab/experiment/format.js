@@ -81,7 +81,7 @@ import { isMeasuredAt, sizeRule } from './plan.js';
 const ROUNDS = { quick: 6, medium: 10, paper: 50 };
 const TIMEOUT_S = 600;
 
-/** What an experiment has that answers its question by runs of its own. */
+/** Keys of an experiment that answers its question by runs of its own. */
 const ofItsOwn = {
   control: is.object,
   treatment: is.objects,

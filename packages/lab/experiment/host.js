@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** What an experiment was measured on, and how busy that was when it began. */
+/** Host of an experiment, and its load at the beginning. */
 export function hostRecord() {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -19,7 +19,7 @@ export function hostRecord() {
   };
 }
 
-/** Whether the processor says that a hypervisor runs it; null where it does not say. */
+/** Reports whether the processor says that a hypervisor runs it; null where it does not say. */
 function isVirtual() {
   try {
     const flags = /^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1];

@@ -21,7 +21,7 @@ import { armsOf, armsOfRound, nameOf, twinEveryAt } from './plan.js';
 import { sampleOf } from './record.js';
 import { refusalOfRound } from './refusal.js';
 
-/** What is worth to be found, where nobody says otherwise: 5 %. */
+/** Smallest difference worth finding, by default: 5 %. */
 const EFFECT = 1.05;
 
 /**
@@ -122,7 +122,7 @@ function inParts(parts = []) {
   ];
 }
 
-/** What happened in runs, each thing once, with how often. */
+/** Lists the events of runs, each once, with its count. */
 function notesOf(rounds) {
   const counts = new Map();
   const runs = rounds.flatMap((round) => round.runs);
@@ -265,7 +265,7 @@ function judgeClaims({ claims, cases, treatments }, figures, refusals, made = {}
   });
 }
 
-/** Those of a claim that were to be measured; all of them when none was. */
+/** Returns the metrics of a claim that were to be measured; all of them when none was. */
 function planned(asked, made = asked) {
   const found = asked.filter((name) => made.includes(name));
   return found.length > 0 ? found : asked;

@@ -1,4 +1,4 @@
-/** Whether servers grow while they are measured. */
+/** Detects servers that grow while they are measured. */
 import { median } from '../stats/index.js';
 
 /** A rise is told when it is this much of the memory in use, and this many bytes a second. */

@@ -8,11 +8,11 @@ import { Allocations } from './sample/allocations.js';
 import { isNode } from './sample/process.js';
 import { Sampler } from './sample/sampler.js';
 
-/** How long a server that has just cut every connection may take to be seen as gone. */
+/** Time in ms for a server that has just cut every connection to be seen as gone. */
 const CRASH_MS = 500;
 const STATS_MS = 5000;
 
-/** How long the kernel may take to say that a process has ended whose connections it has closed. */
+/** Time in ms for the kernel to report the end of a process whose connections it has closed. */
 const EXIT_MS = 50;
 
 /**
@@ -108,7 +108,7 @@ export async function measure({
   }
 }
 
-/** Whether the server and the load shall have a core each. @param {import('./format.js').Load} load */
+/** Reports whether the server and the load shall have a core each. @param {import('./format.js').Load} load */
 export const isPinned = ({ kind, pin = kind !== 'program' }) => pin;
 
 /**
@@ -204,7 +204,7 @@ class Window {
     this.#hasEnded = true;
   }
 
-  /** What was measured, up to now where nobody has called `end`. Closes. */
+  /** Returns the measurements, up to now where `end` was not called. Closes. */
   async read() {
     this.end();
     const probe = await this.#collector.read();

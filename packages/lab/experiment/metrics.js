@@ -20,7 +20,7 @@ export const latencyMs = (name) => (run) => {
   return all.some(hasFailed) ? null : middle(all.map((answer) => answer.latencyMs));
 };
 
-/** How many requests of that name have failed, of those that may fail. */
+/** Number of failed requests of that name, among those that may fail. */
 export const failures = (name) => (run) => named(run, name).filter(hasFailed).length;
 
 /** The longest. */
@@ -129,7 +129,11 @@ export const syscallsPer = (name) => per(({ costs }) => costs.syscalls, name);
  */
 export const ofCollections = (of) => Object.assign((run) => of(run), { needsCollections: true });
 
-/** Whether one of the metrics of experiments needs that. @param {Pick<import('./format.js').Experiment, 'metrics'>[]} experiments */
+/**
+ * Reports whether one of the metrics of experiments needs that.
+ *
+ * @param {Pick<import('./format.js').Experiment, 'metrics'>[]} experiments
+ */
 export const needCollections = (experiments) =>
   experiments.some(({ metrics }) => metrics.some(({ of }) => of.needsCollections === true));
 
@@ -143,7 +147,11 @@ export const allocatorCallsPer = (name) =>
     { needsAllocations: true },
   );
 
-/** Whether one of the metrics of experiments needs these. @param {Pick<import('./format.js').Experiment, 'metrics'>[]} experiments */
+/**
+ * Reports whether one of the metrics of experiments needs these.
+ *
+ * @param {Pick<import('./format.js').Experiment, 'metrics'>[]} experiments
+ */
 export const needAllocations = (experiments) =>
   experiments.some(({ metrics }) => metrics.some(({ of }) => of.needsAllocations === true));
 
@@ -160,7 +168,7 @@ export const heapUsedMb = ({ probe }) => scaled(probe?.heapUsedBytes, 1e-6);
 /** Share of the heap's committed memory that is not in use, 0 to 1, over the window. */
 export const fragmentation = ({ probe }) => probe?.fragmentation ?? null;
 
-/** How late a timer is that is due at any time: the 99th percentile, ms, of the process where it is worst. */
+/** Lateness of a timer that is due at any time: the 99th percentile, ms, of the process where it is worst. */
 export const loopDelayP99Ms = ({ probe }) => probe?.loopDelayMs?.p99 ?? null;
 
 /** The latest that one was, ms. */
@@ -204,7 +212,7 @@ const latencies = [
   lower('p99_ms', 'latency, 99th percentile', 'ms', latency('p99')),
 ];
 
-/** How long a server takes that is asked less often when it is slow says nothing of how long it would take otherwise. */
+/** Latencies of a closed loop, which asks less often when the server is slow, say nothing about an open one. */
 const shownLatencies = latencies.map(({ better, ...metric }) => metric);
 
 const answers = {

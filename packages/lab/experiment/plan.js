@@ -77,7 +77,7 @@ export const twinEveryAt = ({ twinEvery }, size) => twinEvery?.[size] ?? 1;
 export const armsOfRound = (arms, twinEvery, round) =>
   arms.filter(({ role }) => role !== 'twin' || (round - 1) % twinEvery === 0);
 
-/** What a run or an arm of a round is called. */
+/** Names a run or an arm of a round. */
 export const nameOf = (role, name) => (role === 'twin' ? `${name} (A/A)` : name);
 
 /**
@@ -129,7 +129,7 @@ export function planOf(experiment, { size = LARGEST, rounds }) {
   };
 }
 
-/** How many runs that is. @param {Parameters<typeof planOf>} plan @returns {number} */
+/** Number of runs of a plan. @param {Parameters<typeof planOf>} plan @returns {number} */
 export function stepsOf(experiment, options) {
   const { cases, ...plan } = planOf(experiment, options);
   return cases.reduce((sum, { rounds }) => sum + runsOf(plan, rounds), 0);
@@ -157,7 +157,7 @@ export function leastSecondsOf(experiment, options) {
   return cases.reduce((sum, each) => sum + secondsOf(each), 0);
 }
 
-/** What is not as it must be counts as nothing: the run itself says what is wrong with it. */
+/** Treats an invalid value as nothing: the run itself says what is wrong with it. */
 function loadSeconds(load, params) {
   const of = (key) => valueOfKey(load, key, params);
   const seconds = (value) => (Number.isFinite(value) ? value : 0);

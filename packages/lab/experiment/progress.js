@@ -27,7 +27,7 @@ export const clip = (text, width) => (text.length <= width ? text : `${text.slic
 /** Starting, warming up and stopping a server, and the load: a guess until the first run is done. */
 const ESTIMATE_MS = 10_000;
 
-/** Where an experiment is: a run is a step, told when it is done. */
+/** Progress of an experiment: a run is a step, reported when it is done. */
 export class Runs {
   #progress;
   #metric;

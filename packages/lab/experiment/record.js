@@ -110,7 +110,7 @@ export function sampleOf(experiment, run, discarded) {
   };
 }
 
-/** What a result says of the load and of the programs that took part. */
+/** Facts in a result about the load and the programs involved. */
 
 /**
  * The load as it was in each case: what a reader has to know to repeat it.

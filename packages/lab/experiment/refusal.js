@@ -68,7 +68,7 @@ export function refusalOfRun(run, arm) {
   return found && { ...found, why: atCase(run, found.why) };
 }
 
-/** Whether all of one arm was seen from within and not all of the other, in a sentence. */
+/** Reports whether all of one arm was seen from within and not all of the other, in a sentence. */
 function probedApart(control, other) {
   const runs = [control, other].map(({ role, arm, unprobed = 0 }) => [nameOf(role, arm), unprobed]);
   const [none, some] = runs.sort(([, a], [, b]) => a - b);

@@ -83,7 +83,7 @@ export function jsonLines({ runs, figures, claims, ...head }) {
   ].map((line) => JSON.stringify(line));
 }
 
-/** Where the results of a program go: raw samples into a folder, reports into files. */
+/** Output of a program's results: raw samples into a folder, reports into files. */
 
 /**
  * Makes a folder, and those above it that are missing; one at a time, as Node's recursive way never ends below /proc.
@@ -120,7 +120,7 @@ export function checkOutlets({ results, ...files }) {
   }
 }
 
-/** What is in it stays. */
+/** Keeps the content of an existing file. */
 function tryFile(path) {
   const isNew = !existsSync(path);
   closeSync(openSync(path, 'a'));

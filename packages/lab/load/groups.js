@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { randomFrom } from '../stats/random.js';
 
-/** How many bodies of each group are looked at from the first one on; after that, one in how many, at random. */
+/** Number of bodies per group that are checked from the first one on; after that, one in so many, at random. */
 const FIRST_BODIES = 64;
 const SAMPLE_EVERY = 16;
 

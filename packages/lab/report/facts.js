@@ -1,4 +1,4 @@
-/** How something was measured, as pairs of texts, for HTML and Markdown. */
+/** Facts of a measurement, as pairs of texts, for HTML and Markdown. */
 import { duration, isNumber, moment, NONE, quantity } from './numbers.js';
 
 const HOST = {
@@ -43,7 +43,7 @@ export function facts(results) {
   ];
 }
 
-/** What the load was, once where it was the same in all cases. */
+/** Load, once where it was the same in all cases. */
 function loadText({ kind, cases }, pinned) {
   const keysOf = ({ case: _, ...keys }) =>
     Object.entries(keys)

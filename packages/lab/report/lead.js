@@ -20,5 +20,5 @@ export function leadOf(about) {
   };
 }
 
-/** Whether the value of a row is a command. */
+/** Reports whether the value of a row is a command. */
 export const isCommand = (name) => name === 'A' || name === 'B';

@@ -39,7 +39,7 @@ export function measured(value, unit) {
     : `${quantity(value)} ${unit}`;
 }
 
-/** How often the interval covers the truth, rounded down: 0.953 is 95 %. */
+/** Level at which the interval covers the truth, rounded down: 0.953 is 95 %. */
 export const levelText = (level) =>
   `${Math.floor((isNumber(level) ? level : 0.95) * 100 + 1e-9)}\u00a0%`;
 

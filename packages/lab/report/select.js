@@ -1,4 +1,4 @@
-/** What a report takes out of results. */
+/** Selects the results for a report. */
 import { isNumber } from './numbers.js';
 
 export const treatmentsOf = ({ arms }) =>

@@ -117,7 +117,7 @@ function percentile(all, share) {
   return values.length > 0 && values.every(isNumber) ? median(values) : null;
 }
 
-/** How many times better in each round, for each treatment. */
+/** Ratios of each round, for each treatment. */
 function roundLines(results, { label, paint, nameOf }) {
   const metric = mainMetric(results);
   const figures = figuresOf(results, { case: label, metric: metric?.name }).filter(

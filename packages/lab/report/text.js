@@ -79,7 +79,7 @@ function joined(answers) {
   };
 }
 
-/** What the main metric says of one treatment. */
+/** Result of the main metric for one treatment. */
 function answer(results, arm) {
   const metric = mainMetric(results);
   const figures = metric === null ? [] : figuresOf(results, { metric: metric.name, arm });
@@ -182,7 +182,7 @@ function sweep(figures, control) {
 const withInterval = ({ ahead, lo, hi, case: label }, level) =>
   `${times(ahead)} times at ${label} (${level}${times(lo)} to ${times(hi)})`;
 
-/** Whether the gain grows from the first case to the last: only when their intervals do not meet. */
+/** Reports whether the gain grows from the first case to the last: only when their intervals do not meet. */
 export function growthOf(figures) {
   const [first, last] = [figures[0], figures.at(-1)];
   const isKnown = [first, last].every(

@@ -1,7 +1,7 @@
 import { isNumber } from './numbers.js';
 import { capital } from './text.js';
 
-/** What is shown of the sampled costs and of the probe, and how. */
+/** Series of the sampled costs and of the probe, and their form. */
 const KNOWN = {
   cpu: { title: 'CPU', unit: 'cores' },
   msgs_per_s: { title: 'Messages', unit: '1/s' },

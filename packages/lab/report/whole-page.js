@@ -1,4 +1,4 @@
-/** What is around the text of every page of the lab: one file that needs nothing else. */
+/** Frame around the text of every page of the lab: one file that needs nothing else. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { html, markup } from './escape.js';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 const CHAT = fileURLToPath(new URL('../../../examples/chat/server.js', import.meta.url));
 
-/** What is compared: the control first. */
+/** Arms that are compared: the control first. */
 export const arms = ['direct', 'adaptive'];
 
 /**

@@ -9,10 +9,10 @@ const OUTPUT_BYTES = 65_536;
 const GAP = '\n…\n';
 const WORDS_LENGTH = 2000;
 
-/** What follows on the same line after this many letters is lost. */
+/** Longest line in letters; the rest of it is lost. */
 const LINE_LENGTH = 16e6;
 
-/** What is written after the end is waited for no longer: a grandchild may hold the pipe. */
+/** Time in ms to wait for output after the end: a grandchild may hold the pipe. */
 const LAST_MS = 500;
 const LOOK_MS = 10;
 
@@ -94,7 +94,7 @@ export class Child {
     return Buffer.concat([first, Buffer.from(before > first.length ? GAP : ''), last]).toString();
   }
 
-  /** Whether it has ended and the kernel has said so. */
+  /** Reports whether it has ended and the kernel has said so. */
   get hasExited() {
     return this.#hasExited;
   }
@@ -164,7 +164,7 @@ export class Child {
     while (!isDone() && performance.now() < this.#until) await sleep(LOOK_MS);
   }
 
-  /** Whether it, one of its group or a stray is alive; what has ended may wait for long to be asked how. */
+  /** Reports whether it, one of its group or a stray is alive; what has ended may wait for long to be asked how. */
   #isThere() {
     const hasGroup = this.#toGroup(0) && (!this.#hasExited || groupIsAlive(this.pid));
     return hasGroup || strays(this.#mark).length > 0;
@@ -230,7 +230,7 @@ function send(pid, signal) {
   }
 }
 
-/** Whether a process of the group has not ended. */
+/** Reports whether a process of the group has not ended. */
 function groupIsAlive(group) {
   return allPids().some((pid) => {
     try {

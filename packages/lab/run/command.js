@@ -6,7 +6,7 @@ import { readAllOptions, tell as tellMistake, UsageError } from '@millrace/base/
 import { isColoured, painter } from '@millrace/base/text';
 import { LabError } from '../load/errors.js';
 
-/** What is mistaken in what was asked for, and not in what was measured. */
+/** Error in the request, not in the measurement. */
 const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
 
 /**

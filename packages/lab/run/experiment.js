@@ -13,7 +13,7 @@ const EQUAL_SHARE = 2 / 3;
 /** The time of one run. */
 export const runMs = ({ seconds }) => (WARMUP_S + seconds + BESIDES_S) * 1000;
 
-/** How many runs `experiment` makes. */
+/** Number of runs that `experiment` makes. */
 export const runsOf = ({ rounds }) => 2 * arms.length * rounds;
 
 /**

@@ -7,7 +7,7 @@ import { Window } from './window.js';
 
 export const WARMUP_S = 1;
 
-/** How long a server that has just closed every connection may take to be seen as gone. */
+/** Time in ms for a server that has just closed every connection to be seen as gone. */
 const CRASH_MS = 500;
 
 /**

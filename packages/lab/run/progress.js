@@ -30,7 +30,7 @@ export class Progress {
     this.#out = out;
   }
 
-  /** How many there are, when that changes on the way. */
+  /** Number of steps, when that changes on the way. */
   set steps(steps) {
     this.#steps = steps;
   }

@@ -112,7 +112,7 @@ const pinned = (command, core) =>
 
 /** A running server or program; made by `startServer` and `startProgram`. */
 export class Server {
-  /** Where it listens, when it is up. @type {string | undefined} */
+  /** Address where it listens, when it is up. @type {string | undefined} */
   url;
 
   /**

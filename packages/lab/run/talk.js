@@ -45,7 +45,7 @@ export const rooms = {
   ],
 };
 
-/** What fits after nearly anything. */
+/** Remedy that fits after nearly anything. */
 export const replies = [
   'Good question.',
   'I think so too.',

@@ -62,7 +62,7 @@ function accepts(url) {
   });
 }
 
-/** Whether nobody listens there. */
+/** Reports whether nobody listens there. */
 export async function portIsFree(url) {
   return accepts(url).then(
     () => false,

@@ -49,7 +49,7 @@ export function pairs(control, treatment) {
   return both;
 }
 
-/** Whether all values are the same. */
+/** Reports whether all values are the same. */
 export const isConstant = (values) => values.every((value) => value === values[0]);
 
 /**

@@ -142,7 +142,7 @@ function estimate(differences, { probabilities, deviation }, level) {
   };
 }
 
-/** How many of the differences at each end are outside of the interval. */
+/** Number of differences at each end that are outside of the interval. */
 function exactLimit(probabilities, tail) {
   let outside = 0;
   let below = probabilities[0];

@@ -2,7 +2,7 @@
 // says when a batch leaves, dispatch runs handlers, retention keeps events for late ones, host names what it needs from
 // outside.
 //
-// What it does, event by event, is stated in conformance/README.md, and every vector there passes.
+// conformance/README.md states its rules, event by event, and every vector there passes.
 package engine
 
 import (

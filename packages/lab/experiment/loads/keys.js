@@ -1,4 +1,4 @@
-/** What the keys of a load may hold: `[what is allowed, in words, test]`, the notation of format.js. */
+/** Allowed values of the keys of a load: `[what is allowed, in words, test]`, the notation of format.js. */
 import { LabError } from '../../load/errors.js';
 import { isLocalPath } from '../../load/loopback.js';
 import { ask, is, show } from '../form.js';

@@ -85,10 +85,10 @@ function firstAnswers(answers) {
 
 /** The single answers that the kind of load `requests` keeps. */
 
-/** Whether an answer counts: a 2xx and, where the load can tell, right. */
+/** Reports whether an answer counts: a 2xx and, where the load can tell, right. */
 const isGood = ({ status, error }) => error === null && status >= 200 && status <= 299;
 
-/** Whether it is one of those that may fail, and has. */
+/** Reports whether it is one of those that may fail, and has. */
 export const hasFailed = (answer) => answer.request.mayFail === true && !isGood(answer);
 
 /**
@@ -132,7 +132,7 @@ export function groupsOf(answers) {
   });
 }
 
-/** Whether the same question had different answers; what of them must be the same an experiment may say itself. */
+/** Reports whether the same question had different answers; what of them must be the same an experiment may say itself. */
 function doVary(answers) {
   const bodies = new Map();
   for (const { request, status, hash } of answers) {
@@ -192,7 +192,7 @@ const numbers = [
 ];
 const isNumbers = (value) => Array.isArray(value) && value.every((each) => Number.isFinite(each));
 
-/** What a user's script returns and a program prints. */
+/** Result that a user's script returns and a program prints. */
 const keys = {
   'answers?': key.number(0, Number.MAX_SAFE_INTEGER),
   'latencies?': ['a list of numbers, ms', isNumbers],

@@ -19,7 +19,7 @@ const BASE = CYCLE_S / (CYCLE_S - 1 + SPIKE.times);
 /** A ramp begins with this share of the rate and climbs to all of it. */
 const RAMP_FROM = 0.1;
 
-/** How many requests of a rate of 1/s are due until a time, for each pattern. */
+/** Requests due until a time at a rate of 1/s, for each pattern. */
 const due = {
   steady: (s) => s,
   spikes(s) {
@@ -83,7 +83,7 @@ function countOf(request, usual) {
   return request.rate === undefined ? 1 : Math.round(untilOf(request, usual)(request.seconds));
 }
 
-/** How many are due until a time, s after the first. */
+/** Number of requests due until a time, s after the first. */
 function untilOf({ pattern: own, rate, seconds }, usual = 'steady') {
   const form = Object.hasOwn(due, own ?? usual) ? due[own ?? usual] : due.steady;
   return (s) => rate * form(s, seconds);

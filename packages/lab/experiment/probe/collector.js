@@ -28,7 +28,7 @@ export class Collector {
   #marks = 0;
   #forget;
 
-  /** How many processes have had a probe: it connects before the program's own code runs. */
+  /** Number of processes that have had a probe: it connects before the program's own code runs. */
   connections = 0;
 
   /** @param {import('../../run/cleanup.js').Cleanup} cleanup closes it when the program ends */
@@ -235,7 +235,7 @@ class Probed {
   }
 }
 
-/** What a process had done before it began: nothing. */
+/** Counters of a process before it began: nothing. */
 function fromStart(line) {
   const nothing = { idleMs: 0, activeMs: 0, millrace: {} };
   const collections = line.gcMs === null ? {} : { gcMs: 0, gcCount: 0, allocatedBytes: 0 };

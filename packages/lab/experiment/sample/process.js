@@ -1,4 +1,4 @@
-/** What the kernel says of one process. Needs a /proc as Linux has it; null is said of a process that is gone. */
+/** Figures of the kernel about one process. Needs Linux's /proc; null for a process that is gone. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 
 /**
@@ -61,7 +61,7 @@ export function descriptorsOf(pid) {
   return attempt(() => statSync(path).size, 0) || namesIn(path).length;
 }
 
-/** Whether it runs Node.js, and is one that may be asked. */
+/** Reports whether it runs Node.js, and is one that may be asked. */
 export function isNode(pid) {
   const program = attempt(() => readlinkSync(`/proc/${pid}/exe`), '');
   return /\/node(js)?( \(deleted\))?$/.test(program);
@@ -82,7 +82,7 @@ function numberIn(text, name) {
 const namesIn = (path) => attempt(() => readdirSync(path), []);
 const textOf = (path) => attempt(() => readFileSync(path, 'latin1'), null);
 
-/** What is asked of a process fails when it ends meanwhile, or belongs to somebody else. */
+/** Reads about a process, which fails when it ends meanwhile, or belongs to another user. */
 function attempt(read, otherwise) {
   try {
     return read();

@@ -271,7 +271,7 @@ export class Tree {
     return gone.size > 0;
   }
 
-  /** Whether one of us counts what it has used: the nearest of those above it that has not ended. */
+  /** Reports whether one of us counts what it has used: the nearest of those above it that has not ended. */
   #isWaitedFor(pid, gone) {
     const { parent } = this.#members.get(pid);
     if (!this.#members.has(parent)) return false;

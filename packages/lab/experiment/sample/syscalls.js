@@ -49,12 +49,12 @@ class Syscalls {
     });
   }
 
-  /** What counts begins now; resolves when perf knows. */
+  /** Begins to count; resolves when perf knows. */
   begin() {
     return this.tell('enable', STOP_MS);
   }
 
-  /** What counts ends now. */
+  /** Ends the counting. */
   end() {
     this.#counted = this.tell('disable', STOP_MS);
   }
@@ -78,7 +78,7 @@ class Syscalls {
     return /^\d+$/.test(count) ? Number(count) : null;
   }
 
-  /** Whether it has done so in time. */
+  /** Reports whether it has done so in time. */
   async tell(command, ms) {
     const late = new AbortController();
     const answer = new Promise((resolve) => {

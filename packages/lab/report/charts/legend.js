@@ -2,7 +2,7 @@ import { html } from '../escape.js';
 import { armDots, armLine } from './marks.js';
 import { chart } from './plot.js';
 
-/** Which line is which arm. */
+/** Legend of lines and arms. */
 export const legend = (arms) => html`<ul class="legend">${arms.map(
   (arm) => html`<li>${sample(arm)} <span>${arm.title}</span></li>`,
 )}</ul>

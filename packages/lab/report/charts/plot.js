@@ -9,7 +9,7 @@ const { document } = parseHTML('<!doctype html><html><body></body></html>');
 export const WIDE = 720;
 export const NARROW = 340;
 
-/** What tells arms apart without colours: the line, the mark and the shade. */
+/** Marks that distinguish arms without colours: the line, the mark and the shade. */
 const STYLES = {
   control: { symbol: 'circle', dash: null, width: 1.75 },
   twin: { symbol: 'circle', dash: '1,3', width: 1.5 },
@@ -20,7 +20,7 @@ const STYLES = {
   'arm-5': { symbol: 'wye', dash: '4,4', width: 2 },
 };
 
-/** How an arm looks: options of a mark. Its colour is that of the page, light or dark. */
+/** Look of an arm: options of a mark. Its colour is that of the page, light or dark. */
 export function look({ style }) {
   const { symbol, dash, width } = STYLES[style];
   const stroke = `var(--${style})`;

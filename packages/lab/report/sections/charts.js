@@ -19,7 +19,7 @@ import {
 import { capital } from '../text.js';
 import { seriesOf } from '../timeseries.js';
 
-/** How many times better, of all metrics of the only case. */
+/** Ratios of all metrics of the only case. */
 export function gainSection(results) {
   const { figures, rowsBy, arms } = gains(results);
   if (figures.length === 0) return '';
@@ -33,7 +33,7 @@ ${arms.length > 1 && legend(arms)}<figure>${bothWidths((width) =>
 `;
 }
 
-/** How many times better over the cases, of the metric that decides. */
+/** Ratios over the cases, of the metric that decides. */
 export function sweepSection(results) {
   const { figures, rowsBy, arms } = gains(results);
   const main = figures.filter(({ metric }) => metric === mainMetric(results)?.name);

@@ -11,7 +11,7 @@ export const notesSection = ({ notes }) =>
 </section>
 `;
 
-/** How it was measured, and what the figures cannot say. */
+/** Method of the measurement, and the limits of its figures. */
 export const measuredSection = (results) => html`<details class="measured">
 <summary>Method <span class="short">machine, versions, commands, limits of the figures</span></summary>
 <h4>How it was measured</h4>

@@ -5,7 +5,7 @@ import { claimTexts, headline, symbol } from '../text.js';
 export const badge = (word) =>
   html`<span class="badge" data-word="${word}"><span aria-hidden="true">${symbol(word)}</span> ${word}</span>`;
 
-/** What was asked, what was found, and what became of the claims. */
+/** Question, findings, and verdicts on the claims. */
 export function verdictSection(results) {
   const { word, title, more, advice } = headline(results);
   const claims = results.refusal ? [] : claimTexts(results);

@@ -102,7 +102,7 @@ static int take_plan(napi_env env, const napi_value argv[], plan_t* plan) {
   return 1;
 }
 
-/* Whether `length` of them from `first` on are among `count`. */
+/* Reports whether `length` of them from `first` on are among `count`. */
 static int is_within(int32_t first, int32_t length, size_t count) {
   return first >= 0 && length >= 0 && (size_t)first <= count && (size_t)length <= count - (size_t)first;
 }

@@ -93,7 +93,7 @@ static int open_cached(const char* path, uint64_t flags) {
   return (int)syscall(SYS_openat2, AT_FDCWD, path, how, sizeof(how));
 }
 
-/* Whether there is openat2 with RESOLVE_CACHED, and nothing that forbids it. */
+/* Reports whether there is openat2 with RESOLVE_CACHED, and nothing that forbids it. */
 static bool can_look(void) {
   int fd = open_cached(".", O_PATH);
   if (fd >= 0) close(fd);
