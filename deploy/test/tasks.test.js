@@ -90,7 +90,7 @@ describe('workers', { skip: unable }, () => {
     assert.equal(await lagOf(monitor, { ...triggers[0], consumer: 'urgent' }), undefined);
   });
 
-  test('are told apart from strangers by the token, and the broker answers its probes', async (t) => {
+  test('are distinguished from strangers by the token, and the broker answers its probes', async (t) => {
     const { url, monitor } = await startNats(t);
     const { startupProbe, readinessProbe, livenessProbe, ports } = container('StatefulSet', 'nats');
     for (const { containerPort } of ports) {

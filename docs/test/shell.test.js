@@ -16,7 +16,7 @@ describe('commands of the documents', () => {
   }
 });
 
-test('commands are told apart, and words as a shell has them', () => {
+test('commands are distinguished, and words as a shell has them', () => {
   const code = "make a # 'b\nA=1 node 'x y.js' --c=\"d e\" && cd f \\\n  g\n'h'i | j & k";
   assert.deepEqual(commandsOf(code), [
     ['make', 'a'],

@@ -95,7 +95,7 @@ function functionOf(task: WorkerTask): { filename: string | URL; name: string } 
   if (isThere(filename)) return { filename: filename as string | URL, name };
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
-    `runWorkerTask(): ${show(filename)} is no file that is there; it runs functions that files export, never code: give the path or URL of a file, or { filename, name }`,
+    `runWorkerTask(): ${show(filename)} is not an existing file; it runs functions that files export, never code: give the path or URL of a file, or { filename, name }`,
   );
 }
 

@@ -22,7 +22,7 @@ const program = () => packageFile(thisPackage, 'dist/program.js', 'serve() with 
  *
  * @returns the cluster, when its processes listen
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`; `MILLRACE_E_INVALID_ARGUMENT` for a file that is not there, or a second cluster;
- *   `MILLRACE_E_WORKER` if no process starts; `MILLRACE_E_RUNTIME` on Bun. An error of the system, as `EADDRINUSE`, if the port cannot be had.
+ *   `MILLRACE_E_WORKER` if no process starts; `MILLRACE_E_RUNTIME` on Bun. An error of the system, as `EADDRINUSE`, if the port is not available.
  */
 export function serve(file: string | URL, options?: ServeOptions): Promise<Cluster>;
 /**

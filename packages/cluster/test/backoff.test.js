@@ -9,7 +9,7 @@ test('the first respawn is at once, each further one takes twice as long, up to 
   assert.deepEqual(delays, [0, 100, 200, 400, 800, 1000, 1000, 1000]);
 });
 
-test('who ran long enough has not died before', () => {
+test('a process that ran long enough has not died before', () => {
   assert.equal(deathsInRow(0, 0, options), 1);
   assert.equal(deathsInRow(4, 9999, options), 5);
   assert.equal(deathsInRow(4, 10_000, options), 1);

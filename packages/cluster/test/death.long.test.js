@@ -71,7 +71,7 @@ test('under load only the requests that were in the process are lost', async (t)
   );
 });
 
-test('what it threw is told', async (t) => {
+test('its error is reported', async (t) => {
   const program = await start(t, 'plain.js');
   await program.get('/throw').catch(() => {});
   const { reason, code } = await program.next('death');

@@ -42,7 +42,7 @@ async function toldOf(process, type, id) {
   while (!process.told.some(is)) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-test('what waits for too long is closed', async () => {
+test('a connection that waits for too long is closed', async () => {
   const dispatch = new Dispatch({ lookInterval: 1, maxWaitMs: 5 });
   const waiting = [connection(1), connection(2)];
   for (const each of waiting) dispatch.offer(each);
@@ -77,7 +77,7 @@ for (const key of [null, 'client']) {
   });
 }
 
-test('what one process did not get goes to another one that has room', () => {
+test('a connection that one process did not get goes to another one that has room', () => {
   const dispatch = new Dispatch();
   const [first, second] = [fake(), fake()];
   dispatch.join(first, 0);

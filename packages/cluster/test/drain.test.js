@@ -57,7 +57,7 @@ test('connections that were accepted are served, also if no process had time for
   assert.equal((await program.exited).code, 0);
 });
 
-test('who does not finish within drainTimeout is killed; code 1', async (t) => {
+test('a process that does not finish within drainTimeout is killed; code 1', async (t) => {
   const program = await start(t, 'plain.js', { drainTimeout: 100 });
   // It does not even hear of it.
   const never = assert.rejects(program.get('/block?ms=60000'), { code: 'ECONNRESET' });

@@ -46,14 +46,14 @@ test('a browser may connect long before it asks', async (t) => {
   assert.deepEqual(read, [[whole, 'GET / HTTP/1.1\r\nX-Id: 1']]);
 });
 
-test('who says nothing for a minute has no head', async (t) => {
+test('a client that sends nothing for a minute has no head', async (t) => {
   const tick = clock(t);
   const { read } = await connected(t);
   tick(60_000);
   assert.deepEqual(read, [['', '']]);
 });
 
-test('who has begun has 5 s', async (t) => {
+test('a client that has begun has 5 s', async (t) => {
   const tick = clock(t);
   const { client, socket, read } = await connected(t);
   client.write('GET /');

@@ -10,7 +10,7 @@ const refused = (options, message, isFile = true) =>
     message,
   });
 
-test('what is out of range, unknown or of the wrong kind is refused by name', () => {
+test('a value out of range, unknown or of the wrong kind is refused by name', () => {
   refused({ wokers: 2 }, /^serve\(\): unknown option 'wokers' \(is 'workers' meant\?\)/);
   refused({ workers: 0 }, /'workers' is 0; it must be an integer from 1 to 1024/);
   refused({ workers: { max: 0 } }, /'workers.max' is 0/);

@@ -242,7 +242,7 @@ describe('runWorkerTask()', () => {
   test('names a function that is not there, and what is no name', async () => {
     await assert.rejects(runWorkerTask(task('fibonaci'), 1), { code: 'MILLRACE_E_TASK_FILE' });
     await assert.rejects(runWorkerTask(fixture('nothing.js'), 1), {
-      ...{ code: 'MILLRACE_E_INVALID_ARGUMENT', message: /nothing\.js" is no file that is there/ },
+      ...{ code: 'MILLRACE_E_INVALID_ARGUMENT', message: /nothing\.js" is not an existing file/ },
     });
     for (const odd of [
       ...[

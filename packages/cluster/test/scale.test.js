@@ -33,7 +33,7 @@ test('ten samples with room to spare are needed for one fewer', () => {
   assert.deepEqual(counts(0.5, 10, 3).slice(8), [3, 2]);
 });
 
-test('what would make the others busy keeps its process', () => {
+test('a load that would make the others busy keeps its process', () => {
   // One process would be at 0.6.
   assert.deepEqual(new Set(counts(0.6, 100, 2)), new Set([2]));
 });

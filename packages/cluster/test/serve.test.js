@@ -21,7 +21,7 @@ for (const [file, answer] of Object.entries({
   });
 }
 
-test('what listens by itself may listen on several ports', async (t) => {
+test('an application that listens by itself may listen on several ports', async (t) => {
   const program = await start(t, 'itself.js', { workers: 2 });
   const { text } = await program.get();
   const [, port] = text.split(' ');
@@ -73,7 +73,7 @@ test('the same in CommonJS', async (t) => {
   assert.equal((await get(args.address.port, '/')).text, 'CommonJS');
 });
 
-test('what is no application is named', async (t) => {
+test('an invalid application is named', async (t) => {
   const program = launch(t, fixture('primary.js'), [fixture('number.js'), { crashLimit: 1 }]);
   assert.equal((await program.next('failed')).code, 'MILLRACE_E_WORKER');
   await program.exited;

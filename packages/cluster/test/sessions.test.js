@@ -87,7 +87,7 @@ test('a client that leaves before its head is complete is nobody', async (t) => 
   assert.deepEqual([waitingConnections, processes[0].accepted], [0, 1]);
 });
 
-test('who has not sent all of its head waits, and is served at the end', async (t) => {
+test('a client that has not sent all of its head waits, and is served at the end', async (t) => {
   const program = await start(t, 'plain.js', { sticky: { header: 'x-id' } });
   const socket = connect(program.port, '127.0.0.1');
   t.after(() => socket.destroy());
@@ -105,7 +105,7 @@ test('who has not sent all of its head waits, and is served at the end', async (
   assert.equal((await program.exited).code, 0);
 });
 
-test('what is encrypted is told apart by address', async (t) => {
+test('encrypted connections are distinguished by address', async (t) => {
   const program = await start(t, 'secure.js', { workers: 2, sticky: { header: 'x-id' } });
   const ask = async () => {
     const socket = tls.connect({

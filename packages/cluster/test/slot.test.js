@@ -46,7 +46,7 @@ test('one that was healthy is replaced', () => {
   assert.deepEqual([state.started.length, state.deaths], [2, 0]);
 });
 
-test('a replacement is in charge when it is told to be ready', async () => {
+test('a replacement is in charge when it is ready', async () => {
   const { slot, state } = made();
   slot.start();
   const replaced = slot.replace(0);

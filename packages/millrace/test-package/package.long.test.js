@@ -16,7 +16,7 @@ before(async () => {
 const addon = join(root, 'packages/millrace/addon');
 const binary = () => join(compiled.installed, 'build/Release/millrace.node');
 
-test('where there is a compiler, the addon is built at installation, without the network', async () => {
+test('with a compiler, the addon is built at installation, without the network', async () => {
   assert.equal(compiled.said, '');
   assert.ok(existsSync(binary()));
   const { native, nativeError, ...rest } = await use(compiled.folder, { MILLRACE_NATIVE: '1' });
@@ -139,7 +139,7 @@ for (const [what, { program, env, why }] of Object.entries(faults)) {
   });
 }
 
-test('what a failed npm pack left behind does not stand in for the sources of the repository', async (t) => {
+test('leftovers of a failed npm pack do not replace the sources of the repository', async (t) => {
   const repository = join(place, 'repository');
   const copy = join(repository, 'packages/millrace');
   for (const each of ['c/src', 'c/include']) {

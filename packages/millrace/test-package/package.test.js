@@ -33,7 +33,7 @@ test('npm pack leaves no copy of libuvbatch behind', () => {
   assert.equal(existsSync(join(root, 'packages/millrace/deps')), false);
 });
 
-test('where there is no compiler, the installation says so in one sentence and the API works', async () => {
+test('without a compiler, the installation says so in one sentence and the API works', async () => {
   assert.equal(unbuilt.exec(said)?.[1], 'Python 3 is missing');
   assert.equal(existsSync(join(installed, 'build')), false);
   const { native, nativeError, ...rest } = await use(folder);

@@ -138,7 +138,7 @@ test('load comes before the I/O that has waited, so that its handlers know', asy
   assert.equal(await data, true);
 });
 
-test('what came before the monitor is not its block', async () => {
+test('a block before the monitor is not counted', async () => {
   // From here on it is an immediate, so that the timer of the first one comes before the next look.
   await turn();
   const first = monitor({ limit: 1000 });
@@ -183,7 +183,7 @@ test('listeners do not have the AsyncLocalStorage values of whoever made the mon
   assert.equal(await soon(() => seen), undefined);
 });
 
-test('a listener that throws is an uncaught exception, and others are told all the same', async () => {
+test('a listener that throws is an uncaught exception, and the others still run', async () => {
   const script = `
     import { block } from './block.js';
     import { monitor } from '@millrace/monitor';

@@ -57,7 +57,7 @@ test('each monitor counts for itself, and a stopped one no more', async () => {
   assert.equal(second.gc.byKind.major.count - before, 2);
 });
 
-test('what is returned is a copy', async (t) => {
+test('returns a copy', async (t) => {
   const watch = monitor();
   t.after(() => watch.stop());
   const before = watch.gc;

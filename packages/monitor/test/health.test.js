@@ -50,7 +50,7 @@ test('context switches and system calls of the process grow', async (t) => {
   assert.ok(calls.write >= before.calls.write);
 });
 
-test('where the kernel does not count calls there are none', () => {
+test('has no calls where the kernel does not count them', () => {
   const { switches, calls } = kernelCounts('/nowhere');
   assert.equal(calls, null);
   assert.ok(switches.voluntary >= 0);

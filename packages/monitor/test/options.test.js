@@ -70,7 +70,7 @@ test('the smallest and the largest are taken, and undefined is the default', () 
   watch.stop();
 });
 
-test('what is set later is checked as well', (t) => {
+test('values set later are checked as well', (t) => {
   const watch = monitor();
   t.after(() => watch.stop());
   for (const value of zeroAndWorse) {

@@ -20,7 +20,7 @@ test('load above the limit, not at it', () => {
   assert.deepEqual(feed([40, 40.1]), ['1 load']);
 });
 
-test('load is told once, however long it lasts', () => {
+test('load is emitted once, however long it lasts', () => {
   assert.deepEqual(feed([50, 50, 50, 50]), ['0 load']);
 });
 
@@ -35,7 +35,7 @@ test('between the bounds nothing changes', () => {
   assert.deepEqual(feed([50, 30, 30, 30, 30, 30]), ['0 load']);
 });
 
-test('what is not calm begins the count anew', () => {
+test('a sample that is not calm begins the count anew', () => {
   assert.deepEqual(feed([50, 1, 1, 30, 1, 1, 1]), ['0 load', '6 unload']);
   assert.deepEqual(feed([50, 1, 1, 50, 1, 1, 1]), ['0 load', '6 unload']);
 });
@@ -51,7 +51,7 @@ test('turns within a sample count as one, by the worst', () => {
   assert.equal(overload.overLimit, true);
 });
 
-test('a turn that is not over yet can be too long, and is told once', () => {
+test('a turn that is not over yet can be too long, and is reported once', () => {
   const overload = new Overload();
   assert.equal(overload.peek(40, 0, options), null);
   assert.equal(overload.peek(41, 1, options), 'load');

@@ -87,7 +87,7 @@ test('a route is what the framework says, else the path with its ids folded', (t
   assert.equal(names.at(-1).length, 100);
 });
 
-test('what is beyond a hundred routes is one', (t) => {
+test('routes beyond a hundred are counted as one', (t) => {
   const { clock, routes } = counted(t);
   for (let n = 0; n < 200; n++) exchange(clock, { url: `/word${'abcdefghij'[n % 10]}/x${n}y` });
   exchange(clock, { url: '/worda/x0y' });

@@ -85,7 +85,7 @@ test('utilization of a beginning that is shorter than the window', () => {
   assert.equal(utilization.read(5100, 375), 0.25);
 });
 
-test('what was before the window is forgotten when it is read, too', () => {
+test('values from before the window are forgotten when it is read, too', () => {
   const utilization = new SlidingUtilization(1000, 0, 0);
   utilization.mark(1000, 0);
   // Asleep from 1,000 to 2,000, and busy since.

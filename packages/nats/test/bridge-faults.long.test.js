@@ -11,7 +11,7 @@ import { proxy } from './proxy.js';
 
 const skip = unable;
 
-test('what is lost while the broker is away is counted, by who sends and by who hears', {
+test('events lost while the broker is away are counted by sender and receiver', {
   skip,
 }, async (t) => {
   const server = await natsServer(t);

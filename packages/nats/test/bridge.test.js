@@ -85,7 +85,7 @@ test('turns that may be held arrive whole and in order, and a high event does no
   assert.deepEqual({ sent, unsent }, { sent: count + 1, unsent: 0 });
 });
 
-test('what a listener changes after emit() does not arrive changed', { skip }, async (t) => {
+test('arguments that a listener changes after emit() arrive unchanged', { skip }, async (t) => {
   const { url: broker } = await natsServer(t);
   const [a, b] = [new EventEmitter(), new EventEmitter()];
   for (const each of [a, b]) await own(t, each, { broker, events: ['x'] });
@@ -139,7 +139,7 @@ test('an event that is not taken here is not sent either', { skip }, async (t) =
   assert.equal(bridges[0].stats().sent, 3);
 });
 
-test('what cannot be sent is delivered here, and told of', { skip }, async (t) => {
+test('an event that cannot be sent is delivered here, and reported', { skip }, async (t) => {
   const { url: broker } = await natsServer(t, { config: 'max_payload: 5000' });
   const [a, b] = [new EventEmitter(), new EventEmitter()];
   const lost = [];

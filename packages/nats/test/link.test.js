@@ -44,7 +44,7 @@ async function settle(from, to) {
   await to.flush();
 }
 
-test('what is sent is heard by others and never by the sender', { skip }, async (t) => {
+test('messages reach others and never the sender', { skip }, async (t) => {
   const { url } = await natsServer(t);
   const [a, b] = [link(t, url), link(t, url)];
   const subject = a.subject('room', 'x y.>');
@@ -158,7 +158,7 @@ test('a broker that stands still: no more than maxPending bytes wait for it', {
   assert.equal(made.publish('x', payload), true);
 });
 
-test('what waits is found to be taken without a flush, also by who sends large messages', {
+test('pending bytes are confirmed without a flush, also for senders of large messages', {
   skip,
 }, async (t) => {
   const server = await natsServer(t);
@@ -207,7 +207,7 @@ test('a broker that is too old is refused, and asked again', async (t) => {
   assert.equal(made.state, 'connecting');
 });
 
-test('what is no broker does not keep anybody', async (t) => {
+test('a server that is no broker keeps no process alive', async (t) => {
   const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400\r\n\r\n'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -56,7 +56,9 @@ test('a denial is warned of once for each kind, and what is permitted goes on', 
   assert.match(messages[1], /to publish on "no\.3"; .*\(further ones are counted in stats\(\)\)$/);
 });
 
-test('what is permitted later is heard from the next reconnect on, once', { skip }, async (t) => {
+test('a subject permitted later is subscribed from the next reconnect on, once', {
+  skip,
+}, async (t) => {
   warnings(t);
   const server = await natsServer(t, { config: may('no.>') });
   const [all, some] = [link(t, server.url, 'all'), link(t, server.url, 'some')];

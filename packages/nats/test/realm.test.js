@@ -7,7 +7,7 @@ import { packValues, unpack } from '../dist/socket-io/record.js';
 
 const foreign = (code) => vm.runInNewContext(code);
 
-test('values for other nodes are told as JSON where that is the same', () => {
+test('values for other nodes are sent as JSON where that is the same', () => {
   assert.ok(isTree(foreign('({ a: [1, { b: null }] })')));
   for (const code of [
     'new Map()',

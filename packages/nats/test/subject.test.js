@@ -12,7 +12,7 @@ test('plain names stand for themselves', () => {
   }
 });
 
-test('what means something to NATS means nothing in a token', () => {
+test('characters with a meaning for NATS have none in a token', () => {
   const tokens = {
     '*': '=2a',
     '>': '=3e',

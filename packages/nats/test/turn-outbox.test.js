@@ -122,7 +122,7 @@ test('more subjects than an ordered turn can have: what is held leaves, and the 
   );
 });
 
-test('what is only skipped ends a hold at the end of the turn', async () => {
+test('skipped messages end a hold at the end of the turn', async () => {
   const { hold, outbox, left, added } = await held();
   outbox.skip('other');
   assert.ok(left() < added());

@@ -30,7 +30,7 @@ test('a node is named by 12 characters of its own', () => {
   for (const node of nodes) assert.match(node, /^[\w-]{12}$/);
 });
 
-test('what is encoded comes back, and its length is known before', () => {
+test('encoded records are decoded unchanged, and their length is known before', () => {
   for (const seed of seeds(2000)) {
     const batch = randomBatch(randomNumbers(seed));
     const bytes = encodeBatch(batch.sender, batch.sequence, batch.records);
@@ -47,7 +47,7 @@ test('what is encoded comes back, and its length is known before', () => {
   }
 });
 
-test('what is cut off, longer, or of another format is refused', () => {
+test('data that is cut off, longer, or of another format is refused', () => {
   const bytes = encodeBatch(newNode(), 7, [
     { flags: 1, data: Buffer.from('one') },
     { flags: 2, data: Buffer.alloc(0) },

@@ -98,7 +98,7 @@ export type Batch = readonly [
 /** Tells the function of a task that is LISTENING to stop. */
 export type Stop = number;
 
-/** Reasons why a task failed: its function threw; its function cannot be had; its result cannot be cloned. */
+/** Reasons why a task failed: its function threw; its function cannot be loaded; its result cannot be cloned. */
 export const THREW = 0;
 export const NO_FUNCTION = 1;
 export const NOT_CLONABLE = 2;

@@ -344,7 +344,7 @@ export function failureOf(
   if (kind === NO_FUNCTION) {
     return new MillraceError(
       'MILLRACE_E_TASK_FILE',
-      `${name === anyFunction ? 'functions' : `function '${name}'`} cannot be had from ${filename}: ${messageOf(error)}`,
+      `${name === anyFunction ? 'functions' : `function '${name}'`} cannot be loaded from ${filename}: ${messageOf(error)}`,
       { cause: error },
     );
   }

@@ -201,7 +201,7 @@ test('an abort after the end is none', async (t) => {
   assert.equal(pool.stats().failed, 0);
 });
 
-test('what had ended before it on the same worker keeps its result, also if it has printed', async (t) => {
+test('a task that ended before it on the same worker keeps its result, also if it has printed', async (t) => {
   const pool = open(t);
   await warm(pool, 'printIf');
   const held = await hold(pool);

@@ -6,7 +6,7 @@ import { batchSize, isShort, replyMs } from '../dist/task.js';
 
 const signals = { waiting: 100_000, workers: 2, meanMs: 0, sendMs: 0, maxBatch: 512 };
 
-test('what waits is divided by twice the number of workers', () => {
+test('waiting tasks are divided by twice the number of workers', () => {
   assert.equal(batchSize({ ...signals, waiting: 100, workers: 2 }), 25);
   assert.equal(batchSize({ ...signals, waiting: 101, workers: 2 }), 26);
   assert.equal(batchSize({ ...signals, waiting: 100, workers: 50 }), 1);

@@ -47,7 +47,7 @@ test('also in a turn in which many results have come', async (t) => {
   await call;
 });
 
-test('what waits goes together, whichever microtask of the turn made the call', async (t) => {
+test('waiting tasks leave together, whichever microtask of the turn made the call', async (t) => {
   const pool = open(t);
   await warm(pool, 'task');
   const held = await hold(pool);
@@ -69,7 +69,7 @@ test('what waits goes together, whichever microtask of the turn made the call', 
   assert.equal(Math.round(meanBatch * all), completed);
 });
 
-test('what follows many results goes together, too', async (t) => {
+test('calls after many results leave together, too', async (t) => {
   const pool = open(t);
   await warm(pool, 'task');
   const rounds = 8;

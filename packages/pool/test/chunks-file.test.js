@@ -236,7 +236,7 @@ test('paths as Buffer and as URL', async () => {
   }
 });
 
-test('what grows meanwhile has the chunks that it had', async () => {
+test('a file that grows meanwhile keeps its chunks', async () => {
   const path = fileOf('one\ntwo\n');
   const handle = await open(path);
   try {
@@ -268,7 +268,7 @@ test('a delimiter in what has grown is none', async () => {
   }
 });
 
-test('what is truncated meanwhile is refused', async () => {
+test('a file truncated meanwhile is refused', async () => {
   const path = fileOf('one\ntwo\n'.repeat(100));
   const handle = await open(path);
   try {
@@ -280,7 +280,7 @@ test('what is truncated meanwhile is refused', async () => {
   }
 });
 
-test('what is no file: missing, a directory, a device', async () => {
+test('rejects anything but a file: missing, a directory, a device', async () => {
   await assert.rejects(fileChunks(join(folder, 'missing')), { code: 'ENOENT', message: /missing/ });
   const directory = join(folder, 'directory');
   mkdirSync(directory);

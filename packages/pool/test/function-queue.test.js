@@ -25,7 +25,7 @@ test('oldest first, not more than asked for or there are', () => {
   assert.equal(queue.size, 0);
 });
 
-test('what goes beside others ends before one that has to be alone', () => {
+test('tasks that run beside others end before one that has to be alone', () => {
   const tasks = [plain(0), plain(1), guarded(2), plain(3)];
   const queue = queueOf(tasks);
   assert.deepEqual(queue.take(4, true), tasks.slice(0, 2));

@@ -34,7 +34,7 @@ test('it follows when tasks come to need more, or less', () => {
   }
 });
 
-test('tasks count the same, whether their ends are told one by one or together', () => {
+test('tasks count the same, whether their ends are reported one by one or together', () => {
   const alone = new PoolFunction(0, 'file', 'name');
   const together = new PoolFunction(1, 'file', 'name');
   for (const each of [alone, together]) each.ended(1, 8);
@@ -85,7 +85,7 @@ test('of very many names those without tasks are forgotten, and no number is giv
   assert.equal(ids.has(functions.get('/file', '0').id), false, 'forgotten');
 });
 
-test('what the pool has a name for is never forgotten, and does not count', () => {
+test('registered functions are never forgotten, and do not count', () => {
   const functions = new Functions();
   const old = functions.get('/file', 'old');
   old.meanMs = 4;

@@ -127,7 +127,7 @@ test("'auto' is for maxQueue alone", async (t) => {
   }
 });
 
-test('after a thousand names a worker is told those again that it had forgotten, and lives', async (t) => {
+test('after a thousand names a worker gets forgotten definitions again, and lives', async (t) => {
   const pool = open(t, { name: 'where' });
   const id = await pool.run();
   const count = 2100;

@@ -163,7 +163,7 @@ test('a look counts for 250 ms, and half as much as what was before', (t) => {
   assert.deepEqual(looks(1), [7]);
 });
 
-test('where nobody has looked for long, the time since then counts, and nothing before it', (t) => {
+test('after a long time without a look, the time since then counts, and nothing before it', (t) => {
   const { state, looks } = machine(t);
   Object.assign(state, { burners: 4, tasks: 1 });
   assert.deepEqual(looks(2, 10_000), [1, 1]);
@@ -224,7 +224,7 @@ test('without files of the kernel it has no fault, and own tasks limit nothing',
   );
 });
 
-test('what this process has used, and what its other threads want', async (t) => {
+test('subtracts the CPU time of this process, and that of its other threads', async (t) => {
   const before = ownUse();
   assert.ok(before.processMs > 0 && before.wantedMs >= 0);
   while (ownUse().processMs === before.processMs);

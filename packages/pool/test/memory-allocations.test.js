@@ -70,7 +70,7 @@ test('by default on the console', (t) => {
   assert.match(log.mock.calls[0].arguments[0], /3 of 4 workers/);
 });
 
-test('what is no function is refused, and nobody listens', () => {
+test('anything but a function is refused, and nobody listens', () => {
   const pool = new EventEmitter();
   for (const log of [null, console, 'log']) {
     assert.throws(() => logAllocations(pool, log), { code: 'MILLRACE_E_INVALID_ARGUMENT' });

@@ -29,7 +29,7 @@ test('without a limit of its heap a worker counts with what it has at the start'
   assert.equal(workerBytes({ maxYoungGenerationSizeMb: 32 }), 46 * mebi);
 });
 
-test('what is not said is as a worker that runs has it, and not little before one does', async (t) => {
+test('limits that are not given are those of a running worker, and not small before one runs', async (t) => {
   const said = { maxOldGenerationSizeMb: 64 };
   const worker = new Worker('setInterval(() => {}, 1000)', { eval: true, resourceLimits: said });
   t.after(() => worker.terminate());
@@ -72,7 +72,7 @@ test('workers that use little yet are counted with all that they may grow to', (
   assert.equal(has(70, 300, 153), false);
 });
 
-test('what they use already is not counted twice', () => {
+test('memory that they use already is not counted twice', () => {
   assert.equal(has(360, 300, 152), true);
   assert.equal(has(360, 300, 153), false);
 });
@@ -135,7 +135,7 @@ function container(t) {
 /** What the process says; changed in place. */
 const processOf = () => ({ rss: 60 * mebi, heapTotal: 20 * mebi, external: 5 * mebi });
 
-test('what a look says', (t) => {
+test('reports the shares of a look', (t) => {
   const { root } = container(t);
   const usage = processOf();
   const watch = new MemoryWatch({ root, usage: () => usage });

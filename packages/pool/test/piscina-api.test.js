@@ -224,7 +224,7 @@ test('histograms have the times of tasks in ms', async (t) => {
   assert.equal(pool.histogram.waitTime.max, 0);
 });
 
-test('what is inside a Transferable is moved, from and to a worker', async (t) => {
+test('the content of a Transferable is moved, from and to a worker', async (t) => {
   const pool = open(t);
   const tree = await pool.run(null, { name: 'grow' });
   assert.deepEqual(tree, { left: { bytes: new Uint8Array(5) }, right: new Uint8Array(10) });
@@ -299,7 +299,7 @@ test("a task's own error keeps its kind, message and stack", async (t) => {
   });
 });
 
-test('what is said to all workers reaches each', async (t) => {
+test('a message to all workers reaches each', async (t) => {
   const pool = open(t, { minThreads: 2, maxThreads: 2, atomics: 'disabled' });
   const name = `piscina-api ${process.pid}`;
   const messages = on(pool, 'message');
@@ -343,7 +343,7 @@ test('close with force rejects what waits, and what workers have room for ends',
   await rejected;
 });
 
-test('a worker that is started for a task is told before its result is', async (t) => {
+test('a worker that is started for a task is reported before its result', async (t) => {
   const pool = open(t, { minThreads: 0 });
   assert.deepEqual(pool.threads, []);
   let created = 0;
@@ -359,7 +359,7 @@ test('a process lives while a task waits for a worker that has only aborted ones
   assert.equal(stdout, 'MILLRACE_E_ABORTED\nMILLRACE_E_ABORTED\nthird\n');
 });
 
-test("what somebody has set on all objects is no option, neither of a pool nor of a worker's", async (t) => {
+test("a property of all objects is no option, neither of a pool nor of a worker's", async (t) => {
   const polluted = { execArgv: ['--no-such-flag'], loadBalancer: () => null, env: { A: '1' } };
   for (const [key, value] of Object.entries(polluted)) {
     Object.defineProperty(Object.prototype, key, { value, configurable: true });

@@ -36,7 +36,7 @@ test('a call without one has that of the pool', async (t) => {
   assert.deepEqual(order, [1, 0, 2]);
 });
 
-test('what has waited for long gets every fourth turn', async (t) => {
+test('tasks that have waited for long get every fourth turn', async (t) => {
   const pool = open(t, { aging: 5, maxBatch: 1 });
   const order = await orderOf(pool, async (run) => {
     const old = [run(0, { priority: 'low' }), run(1, { priority: 'low' })];

@@ -39,7 +39,7 @@ test('it does not wait for the grace of a task that has ended', async (t) => {
   assert.deepEqual(await run(t, 'grace'), { code: 0, lines: ['given up', 'exit'] });
 });
 
-test('what tasks have printed is not lost when it ends with their results', async (t) => {
+test('output of tasks is not lost when it ends with their results', async (t) => {
   const lines = [...repeat(200, (n) => `printed ${n}`), 'exit'];
   // It is a matter of time which of them come with the last results.
   for (const printed of await Promise.all(repeat(5, () => run(t, 'prints'))))

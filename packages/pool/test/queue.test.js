@@ -48,7 +48,7 @@ test('the highest priority first, the oldest of it first', () => {
   assert.equal(waiting.head(10), null);
 });
 
-test('what is taken together is of one function and one priority', () => {
+test('tasks that are taken together are of one function and one priority', () => {
   const [f, g] = [functionOf('f', 1), functionOf('g', 1)];
   const tasks = [f, g, f, g, f].map((of, n) => taskOf(of, { created: n }));
   const other = taskOf(f, { priority: low });
@@ -136,7 +136,7 @@ test('functions share the time, not the number of tasks', () => {
   assert.ok(Math.abs(longs - 20) <= 2, `${longs} long ones`);
 });
 
-test('who was away has nothing saved up, and nothing to pay', () => {
+test('a function that was away has nothing saved up, and nothing to pay', () => {
   const [here, away] = [functionOf('here', 1), functionOf('away', 1)];
   const waiting = new FairQueue(agingMs);
   const pushed = (of, count) => {

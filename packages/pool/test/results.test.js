@@ -20,7 +20,7 @@ const results = {
   'a promise of a moved buffer': new Uint8Array([4]).buffer,
 };
 
-test('what functions return', async (t) => {
+test('results of functions', async (t) => {
   const pool = open(t);
   for (const [what, expected] of Object.entries(results))
     assert.deepEqual(await pool.run(what, { name: 'give' }), expected, what);
@@ -130,7 +130,7 @@ function ofGone() {
   }
 }
 
-test('what is transferred leaves this thread; the same twice is the matter of the second call alone', async (t) => {
+test('transferred data leaves this thread; using it twice fails the second call alone', async (t) => {
   const pool = open(t);
   await warm(pool, 'bytesOf', null);
   const buffers = repeat(3, (n) => new ArrayBuffer(10 + n));

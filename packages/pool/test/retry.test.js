@@ -15,7 +15,7 @@ test('by default one that had begun is not begun again', async (t) => {
   assert.equal(await pool.run({}, { name: 'attempt' }), 0);
 });
 
-test('with `retry` it is, so often, and is told the how manieth time it is', async (t) => {
+test('with `retry` it is, so often, and knows the number of the attempt', async (t) => {
   const pool = open(t);
   const runs = shared(3);
   const call = (n, deaths, retry) => pool.run({ n, deaths, runs }, { name: 'attempt', retry });

@@ -140,17 +140,21 @@ test('a task that was stopped goes on to say so when it has ended', limit, async
   assert.equal(context.signal.aborted, true);
 });
 
-test('of functions that cannot be had each task is told why, in every batch', limit, async (t) => {
-  const runner = newRunner(t);
-  runner.send('missing', [1, 2], { id: 1 });
-  runner.send('missing', [3], { id: 1, told: false });
-  for (const error of await runner.answers(3)) assert.match(error.message, /'missing'/);
-  runner.send('missing', [4], { id: 1, told: false });
-  runner.send('spin', [0], { id: 2 });
-  const [error, result] = await runner.answers(2);
-  assert.match(error.message, /'missing'/);
-  assert.equal(result, 0);
-});
+test(
+  'each task of a function that cannot be loaded fails with the reason, in every batch',
+  limit,
+  async (t) => {
+    const runner = newRunner(t);
+    runner.send('missing', [1, 2], { id: 1 });
+    runner.send('missing', [3], { id: 1, told: false });
+    for (const error of await runner.answers(3)) assert.match(error.message, /'missing'/);
+    runner.send('missing', [4], { id: 1, told: false });
+    runner.send('spin', [0], { id: 2 });
+    const [error, result] = await runner.answers(2);
+    assert.match(error.message, /'missing'/);
+    assert.equal(result, 0);
+  },
+);
 
 test(
   'it forgets what it was told when that is a lot, those that it still has to run excepted',

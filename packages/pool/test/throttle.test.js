@@ -70,7 +70,7 @@ test('one task at a time, and no more workers, until there is enough again', asy
   assert.equal(scheduler.queue.size, 0);
 });
 
-test('what is there when memory becomes short ends as it would have', async (t) => {
+test('tasks that run when memory becomes short end as usual', async (t) => {
   const { run, state, stats } = await open(t, { maxThreads: 1 });
   const gate = newGate();
   const calls = repeat(5, (n) => run({ gate: gate.cell, n }));

@@ -60,7 +60,7 @@ test('that of the pool, and that of a call in its place', async (t) => {
   await assert.rejects(pool.run({}, { name: 'loop' }), late);
 });
 
-test('a function that listens is told, and its worker lives', async (t) => {
+test('a function that listens is notified, and its worker lives', async (t) => {
   const pool = open(t, { abortGrace: 60_000 });
   const [worker] = pool.threads;
   let calls = 0;

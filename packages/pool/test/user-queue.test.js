@@ -107,7 +107,7 @@ test('removing what is not there: an error of one, nothing to the other', () => 
   assert.equal(fixed.size, 1);
 });
 
-test('what is a queue', () => {
+test('accepts a queue', () => {
   const whole = { size: 0, push() {}, shift() {}, remove() {} };
   assert.ok(isTaskQueue(whole));
   for (const missing of Object.keys(whole)) {

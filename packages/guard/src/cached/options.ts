@@ -159,7 +159,7 @@ export function completeOptions(given: CachedOptions) {
   const other = methods.find((each) => !readMethods.includes(each));
   if (other !== undefined && key === null) {
     const why =
-      "GET or HEAD without 'key': requests of others are told apart by more than their URL";
+      "GET or HEAD without 'key': requests with other methods differ by more than their URL";
     throw refused(what, 'methods', other, why);
   }
   return {

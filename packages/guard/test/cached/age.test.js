@@ -246,7 +246,7 @@ test('guard(server): while the loop is blocked for others, a cached answer is gi
   assert.equal(g.stats().classes.normal.stale, shed);
 });
 
-test('those who wait when pressure begins are given the answer that is under way', async (t) => {
+test('requests that wait when pressure begins get the response in progress', async (t) => {
   const clock = movableClock(t);
   const { pass, open, reached } = gate();
   let pressure = false;

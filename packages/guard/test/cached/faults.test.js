@@ -69,7 +69,7 @@ test('node:http: an error of the handler is a 500 for all, and goes where it wou
   assert.equal((await made.get('/')).text, 'well again');
 });
 
-test('node:http: whoever calls the handler can take its error', async (t) => {
+test('node:http: the caller of the handler can take its error', async (t) => {
   const handler = cached(
     () => {
       throw new Error('at once');
@@ -581,7 +581,7 @@ test('node:http: an error after the answer leaves the answer whole', async (t) =
   assert.equal((await whole(res)).body.length, size);
 });
 
-test('a HEAD that waited too long is told so, where no body may be', async (t) => {
+test('a HEAD that waited too long is refused without a body', async (t) => {
   let now;
   const handler = cached((_req, res) => void now.pass().then(() => res.end()), {
     ttl: 60,

@@ -42,7 +42,7 @@ function askWhileFull(busy, clients, page) {
   return Promise.all(clients.map((client) => client.response()));
 }
 
-test('what the guard of a server sheds is answered with a stale copy', async (t) => {
+test('requests that the guard of a server sheds are answered with a stale copy', async (t) => {
   let runs = 0;
   const busy = busyHandler(t);
   const { server, g } = await serveGuarded(t, (req, res) => {

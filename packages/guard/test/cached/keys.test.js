@@ -99,7 +99,7 @@ test('answers that name ever more headers in Vary are not kept any more', async 
   assert.equal(entries, 32);
 });
 
-test('what is called with something else than a request and a response says so', () => {
+test('a handler called without a request and a response says so', () => {
   const handler = cached(() => {}, { ttl: 60 });
   // As Koa does.
   assert.throws(() => handler({ req: {}, res: {} }, async () => {}), {

@@ -16,7 +16,7 @@ import fastify from 'fastify';
 import { stillClock } from '../../../base/test/clocks.js';
 import { ask, content, listen } from './shapes.js';
 
-test('what others set on the response before is each request’s own', async (t) => {
+test('headers that others set before are each request’s own', async (t) => {
   let runs = 0;
   let requests = 0;
   const app = express();
@@ -142,7 +142,7 @@ for (const name of ['X-Forwarded-Host', 'X-Forwarded-Proto']) {
   });
 }
 
-test('an application that is mounted is told apart by the whole path', async (t) => {
+test('an application that is mounted is distinguished by the whole path', async (t) => {
   const page = cached((req, res) => res.send(req.baseUrl + req.url), { ttl: 60 });
   const app = express();
   app.use('/a', express.Router().get('/page', page));

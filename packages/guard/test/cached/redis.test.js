@@ -143,7 +143,7 @@ function tests() {
     assert.deepEqual([text, headers.age, headers.warning], ['run 1', '0', undefined]);
   });
 
-  test('answers that vary are told apart, also by a process that has not seen one', async (t) => {
+  test('answers that vary are distinguished, also by a process that has not seen one', async (t) => {
     const redis = await startRedis(t);
     const answer = async (req) => ({
       headers: { vary: 'accept-language' },
@@ -224,7 +224,7 @@ function tests() {
     redis.kill('SIGCONT');
   });
 
-  test('what somebody else wrote there is no copy', async (t) => {
+  test('an entry that other code wrote there is no copy', async (t) => {
     const redis = await startRedis(t);
     const { one, runs } = await pair(t, redis);
     const key = 'millrace~GET http://shop.example\n/';

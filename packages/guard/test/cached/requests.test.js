@@ -201,7 +201,7 @@ const other = [
 ];
 
 for (const shape of shapes) {
-  test(`${shape}: who has the answer is told so, from a copy and from the handler`, async (t) => {
+  test(`${shape}: a client that has the answer gets a 304, from a copy and from the handler`, async (t) => {
     stillClock(t);
     const { get, runs, handler } = await serve(t, shape, tagged, { ttl: 60 });
     let path = 0;
@@ -248,7 +248,7 @@ for (const shape of shapes) {
   });
 }
 
-test('what a request says is there again for those who look after the answer', async (t) => {
+test('the headers of a request are restored after the answer', async (t) => {
   const handler = cached((_req, res) => res.setHeader('etag', '"1"').end('body'), { ttl: 60 });
   const seen = [];
   const { get } = await listen(t, (req, res) => {
@@ -289,7 +289,7 @@ test('a 304 says nothing of how a body would come', async (t) => {
   assert.deepEqual([res.statusCode, res.headers['transfer-encoding']], [304, undefined]);
 });
 
-test('what others have begun to answer goes to the handler', async (t) => {
+test('a request that others have begun to answer goes to the handler', async (t) => {
   const handler = cached((_req, res) => res.end('whole'), { ttl: 60 });
   const { get } = await listen(t, (req, res) => {
     res.writeHead(200, { 'x-before': '1' });

@@ -199,7 +199,7 @@ test('a cookie that a session adds when the head is sent is for the one request'
   assert.equal(handler.stats().notKept.setCookie, 1);
 });
 
-test('what Cache-Control may say about answers that are shared', async (t) => {
+test('Cache-Control of answers that are shared', async (t) => {
   const values = [
     'public, max-age=60',
     'Max-Age="60" , s-maxage=5,,',

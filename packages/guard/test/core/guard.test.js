@@ -49,7 +49,7 @@ function exactlyBusy(t) {
   };
 }
 
-test('who would have to wait longer than its class may is turned away at once, by reason wait', async (t) => {
+test('a request that would wait longer than its class may is refused at once, by reason wait', async (t) => {
   const told = [];
   const maxWait = { high: 1000 * BUSY_MS, normal: 4.5 * BUSY_MS, low: 0.5 * BUSY_MS + 1 };
   const { g, clients } = await guarded(
@@ -225,7 +225,7 @@ test('observing, everything runs as it comes, and what would have been shed is c
   assert.ok(wouldShed.wait >= 5 && wouldShed.wait < 10, `${wouldShed.wait}`);
 });
 
-test('which route burnt the loop', async (t) => {
+test('reports the route that kept the loop busy', async (t) => {
   const { g, clients } = await guarded(
     t,
     {},

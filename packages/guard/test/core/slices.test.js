@@ -105,7 +105,7 @@ test('without rest the next slice comes with the next turn', async () => {
   assert.equal(log.at(-2).startsWith('b after'), true);
 });
 
-test('what is pushed while slices run is run by them', async () => {
+test('requests pushed while slices run are run by them', async () => {
   const jobs = [
     (log) => {
       log.push('a');

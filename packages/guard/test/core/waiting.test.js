@@ -129,7 +129,7 @@ test('work of async routes counts what they do after they have returned', () => 
   assert.equal(waiting.workBefore(normal, route, 0, 20), 50);
 });
 
-test('who gives way is the newest of the most work, from the lowest class', () => {
+test('the newest of the most work, from the lowest class, gives way', () => {
   const waiting = new Waiting();
   const slow = routeOf('GET /slow', 50);
   const quick = routeOf('GET /quick', 1);

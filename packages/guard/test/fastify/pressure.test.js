@@ -87,7 +87,7 @@ test('a limit that is not exceeded refuses nothing', async (t) => {
   assert.deepEqual(told, []);
 });
 
-test('what comes first of delay, heap, RSS, health and utilization is told', async (t) => {
+test('what comes first of delay, heap, RSS, health and utilization is reported', async (t) => {
   const all = {
     maxHeapUsedBytes: 1,
     maxRssBytes: 1,

@@ -86,7 +86,7 @@ const mistakes = [
 ];
 
 for (const [argv, message] of mistakes) {
-  test(`a bad option is told with what is allowed: ${argv.join(' ')}`, () => {
+  test(`a bad option is reported with what is allowed: ${argv.join(' ')}`, () => {
     assert.throws(() => readCompareArgs(argv), { message });
   });
 }

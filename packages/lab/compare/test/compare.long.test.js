@@ -13,7 +13,7 @@ test('a proof that is seen in both is refused', async (t) => {
   );
 });
 
-test('memory that rises in one arm is told', async (t) => {
+test('memory that rises in one arm is reported', async (t) => {
   const more = ['--proof', 'mode: leak'];
   const { said, kept } = compare(t, { b: 'body leak', seconds: 2, more });
   assert.equal(await said.ended, 0, said.errors);
@@ -42,7 +42,7 @@ test('the path of --health has the port, too', async (t) => {
   assert.equal(await said.ended, 0, said.errors);
 });
 
-test('what is ignored may differ', async (t) => {
+test('ignores differences that are to be ignored', async (t) => {
   for (const flags of [[], ['-R', '20']]) {
     const given = ['--proof', 'mode: fast', ...flags];
     const wanted = { a: 'body-1', b: 'body-2 fast' };

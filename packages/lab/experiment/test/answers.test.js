@@ -15,7 +15,7 @@ test('answers that are missing, wrong or no success do not count', () => {
   assert.deepEqual(fault({ error: 'it is wrong' }), [`${start}status 200, it is wrong`]);
 });
 
-test('what may fail is no fault', () => {
+test('a failure that is allowed is no fault', () => {
   const failed = { ...answer, status: 502, request: { ...request, mayFail: true } };
   assert.deepEqual(faultsOf([failed]), []);
   assert.equal(hasFailed(failed), true);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readExperimentArgs } from '../args.js';
 
-test('what is given is read, and the rest has its default', () => {
+test('given options are read, and the others have their defaults', () => {
   const options = readExperimentArgs(['./cache.js', '-n', '3', '--duration', '0.5']);
   assert.deepEqual([options.name, options.rounds, options.duration], ['./cache.js', 3, 0.5]);
   assert.deepEqual([options.size, options.json, options.connections], ['paper', false, undefined]);
@@ -43,7 +43,7 @@ const mistakes = [
 ];
 
 for (const [argv, message] of mistakes) {
-  test(`a bad option is told with what is allowed: ${argv.join(' ')}`, () => {
+  test(`a bad option is reported with what is allowed: ${argv.join(' ')}`, () => {
     assert.throws(() => readExperimentArgs(argv), { message });
   });
 }

@@ -110,7 +110,7 @@ test('bodies that vary in both are not compared, and those that vary in one diff
   }
 });
 
-test('a body that differs even between control and twin is told with what to do', () => {
+test('a body that differs even between control and twin is reported with a remedy', () => {
   const refusal = refusalOfRound([
     runWith(),
     runWith({ role: 'twin', work: [groupWith({ payload: 'bb' })] }),

@@ -28,7 +28,7 @@ test('a finding that is named is found, with its size', () => {
   assert.match(found('worse, undecided', {}, costing(2), 1)[0], /^cost, fast: undecided/);
 });
 
-test('what is the same in both arms is no difference', () => {
+test('equal values in both arms are no difference', () => {
   const same = (role) => ({ values: { cost: 7, isOn: role === 'treatment' ? 1 : 0 } });
   const [line] = found('no-difference', {}, same);
   assert.match(line, /^cost, fast: no difference, 1\.00×/);
@@ -44,7 +44,7 @@ test('only metrics that decide count: the main one, or those of the claims', () 
   assert.deepEqual(others, []);
 });
 
-test('each case is told; one that was refused has no figure', () => {
+test('each case is reported; a refused one has no figure', () => {
   const cases = [{ label: 'few' }, { label: 'many' }];
   const runs = (role, arm, round, label) => {
     const run = costing(2)(role, arm, round);

@@ -79,7 +79,7 @@ test('of an A/A without a ratio nothing is known to be small', () => {
   assert.equal(one(times(0.5), { control: zeros, twin: TEN }).finding, 'refused');
 });
 
-test('what A/A widens is told in the notes, and claims are judged by it', () => {
+test('intervals widened by A/A are in the notes, and claims are judged by them', () => {
   const experiment = costExperiment({
     metrics: [metric('cost', 'lower')],
     claim: { text: 't', source: 's', metric: 'cost', atLeast: 2 },
@@ -144,7 +144,7 @@ test('a round that cannot tell leaves the figure undecided, with how many could'
   assert.equal(one(times(0.5), { twin: [...TWIN.slice(1), null] }).finding, 'undecided');
 });
 
-test('what is no number is refused with the name of the metric', () => {
+test('anything but a number is refused with the name of the metric', () => {
   for (const [value, shown] of [
     [Number.NaN, 'NaN'],
     [Number.POSITIVE_INFINITY, 'Infinity'],
@@ -253,7 +253,7 @@ test('no difference needs an interval within the effect, not only a quiet A/A', 
   assert.match(found.why, /^the interval, 0\.\d+ to \d.*, goes beyond 5 %: it takes more rounds$/);
 });
 
-test('what was published stands beside it with its own ratio', () => {
+test('a published figure stands beside it with its own ratio', () => {
   const values = { control: [1], twin: [1], treatment: [1] };
   const published = (paper, options) =>
     figure(metric('ms', 'lower'), { label: 'a', paper }, 'fast', values, {

@@ -51,7 +51,7 @@ test('a file of any folder is read', async (t) => {
   assert.equal((await loadWith(t)).name, 'tiny');
 });
 
-test('a mistake is told with the line of its key', async (t) => {
+test('a mistake is reported with the line of its key', async (t) => {
   for (const [number, line, message] of [
     [10, "  comand: ['true'],", /tiny\.js:10: the key "treatment.comand" .* "command"/],
     [10, "  command: 'true',", /tiny\.js:10: treatment.command is "true"; it must be/],
@@ -71,7 +71,7 @@ test('a mistake is told with the line of its key', async (t) => {
   }
 });
 
-test('an experiment that is not there is told with what is', async (t) => {
+test('an unknown experiment is reported with the known ones', async (t) => {
   await assert.rejects(loadExperiment('nothing'), /nothing is not the file of an experiment/);
   const folder = folderFor(t);
   writeFileSync(join(folder, 'cache.js'), '');
@@ -87,7 +87,7 @@ test('a file may end in .mjs', async (t) => {
   assert.equal((await loadExperiment(path)).name, 'tiny');
 });
 
-test('what fails later is told with file and line, too', async (t) => {
+test('a later failure is reported with file and line, too', async (t) => {
   const { control } = await loadWith(t, 2, "const isOn = () => { throw new Error('no'); };");
   const told = /isOn of slow of the experiment failed: no \(.*tiny\.js:2\)$/;
   assert.throws(() => ask('isOn of slow', () => control.isOn({})), told);

@@ -14,7 +14,7 @@ const said = (value, form, path = 'load') => {
   }
 };
 
-test('what is missing, mistyped or wrong is told with its key', () => {
+test('a missing, mistyped or wrong value is reported with its key', () => {
   const form = { rate: is.positive, 'warmup?': is.function };
   assert.equal(said({ rate: 5 }, form), null);
   assert.equal(said({}, form), 'load: load.rate is missing; it must be a number above 0');
@@ -26,7 +26,7 @@ test('what is missing, mistyped or wrong is told with its key', () => {
   );
 });
 
-test('what is nearest is suggested, and nothing where all is far', () => {
+test('the nearest name is suggested, and none where all are far', () => {
   const meant = (word) =>
     /mean "(\w+)"/.exec(allowedAre(word, ['control', 'treatment', 'load']))?.[1];
   assert.equal(meant('treatmnt'), 'treatment');

@@ -4,7 +4,7 @@ import { readExperiment } from '../format.js';
 import { armFor } from '../plan.js';
 import { experimentWith, moduleWith } from './support.js';
 
-test('what a file leaves out has a default', () => {
+test('omitted keys of a file have defaults', () => {
   const { rounds, ...module } = moduleWith();
   const experiment = readExperiment(module, 'plain');
   assert.equal(experiment.name, 'plain');

@@ -102,7 +102,7 @@ test('a case that is refused does not take the others along', () => {
   assert.equal(notes.at(-1), 'b');
 });
 
-test('a claim is told of the cases that were to be measured, and of all where it has none of them', () => {
+test('a claim is about the cases that were to be measured, and about all where it has none of them', () => {
   const claim = (cases) => ({
     ...{ text: 'half the cost', source: 'a paper', metric: 'cost', atLeast: 2 },
     ...(cases && { cases }),
@@ -172,7 +172,7 @@ test('a quick run leaves out treatments that are not quick, and is whole without
   );
 });
 
-test('where all is refused there is no figure, and no notes are asked for', () => {
+test('a refused result has no figure, and no notes', () => {
   const experiment = costExperiment({ notes: () => null.x });
   const gathered = gatheredFrom(experiment, 6, () => ({ saturated: 'it was at its limit' }));
   const results = judge(experiment, gathered);
@@ -209,7 +209,7 @@ test('a round that was made again counts for nothing, is kept with its mark, and
   ]);
 });
 
-test('a metric that fails in a late round is told, and the rounds before it are judged', () => {
+test('a metric that fails in a late round is reported, and the rounds before it are judged', () => {
   const experiment = costExperiment();
   const gathered = gatheredFrom(experiment, 8, (role, arm, round) => ({
     ...costs(role, arm, round),

@@ -8,7 +8,7 @@ const run = (arm, of, role = 'treatment') => ({
   costs: { series: { rss_bytes: Array.from({ length: 9 }, (_, i) => [i * 0.25, of(i * 0.25)]) } },
 });
 
-test('memory that rises is told with its slope', () => {
+test('memory that rises is reported with its slope', () => {
   const rising = run('leaky', (s) => 50e6 + 20e6 * s);
   const flat = run('tight', () => 50e6, 'control');
   assert.deepEqual(leakNotes([rising, flat, rising]), [

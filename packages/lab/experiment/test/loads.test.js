@@ -217,7 +217,7 @@ test('program: without marks it is measured to its end', async (t) => {
   assert.deepEqual(run.work[0].answers, 1);
 });
 
-test('program: one that fails, says nothing or does not end is told', async (t) => {
+test('program: one that fails, prints nothing or does not end is reported', async (t) => {
   await assert.rejects(program(t, "console.error('Error: no'); process.exit(4)"), {
     code: 'MILLRACE_LAB_E_SERVER',
     message: 'it ended with code 4: Error: no',

@@ -107,7 +107,7 @@ test('a server that dies midway fails it, with its last words', async (t) => {
   assert.match(said.errors, /Failed: (slow|fast) ended unexpectedly with code 3/);
 });
 
-test('what is unknown is told with what there is', async (t) => {
+test('an unknown name is reported with the known ones', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, ONE);
   const unknown = start(t, ['nothing']);
@@ -216,7 +216,7 @@ test('when the reader of its output goes, the results are kept', async (t) => {
   assert.equal(keptIn(folder, 'tiny')[0].partial, null);
 });
 
-test('where nothing can be written is told before anything is measured', async (t) => {
+test('an unwritable folder is reported before anything is measured', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, ONE);
   for (const [name, value] of [

@@ -91,7 +91,7 @@ test('the CPU time of a child that has ended counts once', async (t) => {
   assert.ok(ratio > 0.7 && ratio < 1.4, `${costs.cpuS} ${values.cpu_s}`);
 });
 
-test('a server that dies of the last request is told, or is a result where it may', async (t) => {
+test('a server that dies of the last request is reported, or is a result where it may', async (t) => {
   const file = join(folderFor(t), 'load.mjs');
   writeFileSync(
     file,
@@ -109,7 +109,7 @@ test('a server that dies of the last request is told, or is a result where it ma
   assert.match(crash, /ended unexpectedly with code 3/);
 });
 
-test('a command that sets NODE_OPTIONS itself goes without the probe, which is told', async (t) => {
+test('a command that sets NODE_OPTIONS itself runs without the probe, and is reported', async (t) => {
   const command = (set) => ['sh', '-c', `${set} exec "$0" "$1"`, process.execPath, SERVER];
   const load = { requests: () => [{ name: 'one', path: '/one' }] };
   const own = await run(t, { arm: { command: command('NODE_OPTIONS=--no-warnings') }, load });
@@ -183,7 +183,7 @@ const dying = () => [
   { name: 'late', path: '/one', at: 1000, mayFail: true },
 ];
 
-test('a server that dies midway is told, and all is cleaned up', async (t) => {
+test('a server that dies midway is reported, and all is cleaned up', async (t) => {
   const folder = folderFor(t);
   process.env.TMPDIR = folder;
   t.after(() => delete process.env.TMPDIR);

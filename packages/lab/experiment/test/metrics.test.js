@@ -23,7 +23,7 @@ const answers = [
 const costs = { wallS: 2, cpuS: 3, othersS: 0, peakRssBytes: 5e6, peakThreads: 9 };
 const run = { answers, costs };
 
-test('where some have failed that may fail there is no latency, but their number', () => {
+test('failures that are allowed are counted, and then there is no latency', () => {
   const photo = (status) => answer('photos', 5, { request, status, error: null });
   const request = { name: 'photos', mayFail: true };
   const all = { answers: [photo(200), photo(200)] };
@@ -48,7 +48,7 @@ test('cores are CPU seconds by seconds, of a request or of all', () => {
   assert.equal(peakRssMb(run), 5);
 });
 
-test('what was too short for the clock, or not there, cannot be told', () => {
+test('a time too short for the clock, or missing, is unknown', () => {
   assert.equal(coresDuring('short')(run), null);
   assert.equal(cores({ answers, costs: { ...costs, wallS: 0.1 } }), null);
   for (const metric of [latencyMs, longestMs, coresDuring]) assert.equal(metric('none')(run), null);

@@ -14,7 +14,7 @@ import {
 
 const EXPERIMENTS = 600;
 
-test('what so many rounds can show is found in 4 of 5 experiments', () => {
+test('the promised effect is found in 4 of 5 experiments', () => {
   const random = randomFrom(5);
   for (const rounds of [6, 7, 12, 13, 25]) {
     const effect = detectable(rounds);

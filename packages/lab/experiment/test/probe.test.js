@@ -50,7 +50,7 @@ test('a process says what its loop, its heap and its collector did', async (t) =
   assert.ok(probe.series.heap_used_bytes.length > 0);
 });
 
-test('what is allocated is counted, whether it is collected or not', async (t) => {
+test('allocations are counted, collected or not', async (t) => {
   // An array of 100 numbers has 16 bytes before them, and the list itself 32.
   const [count, bytes] = [200_000, 848];
   const step = `globalThis.kept ??= [];
@@ -79,7 +79,7 @@ test('a lab within one that looks at collections does not look at them unasked',
   assert.equal(probe.gcMs, null);
 });
 
-test('what came before the window does not count', async (t) => {
+test('events before the window do not count', async (t) => {
   const step = `if (line === 'warm up') for (let i = 0; i < 1e6; i += 1) globalThis.last = [i, [i]];
     if (line === 'warm up') { const end = performance.now() + 200; while (performance.now() < end); }`;
   const { allocatedBytes, loopDelayMs, lookedMs } = await stepOf(t, step);

@@ -63,7 +63,7 @@ test('an answer is kept by status, size and the hash of what must be the same', 
   assert.notEqual(whole.hash, otherWhole.hash);
 });
 
-test('answers that are wrong, no JSON or missing are told', async (t) => {
+test('answers that are wrong, no JSON or missing are reported', async (t) => {
   const send = await start(t);
   const errors = async (request) => (await send([{ name: 'x', ...request }]))[0].error;
   assert.equal(await errors({ path: '/two', check: ({ value }) => value === 2 }), null);
@@ -152,7 +152,7 @@ test('an answer that does not come ends it', async (t) => {
   });
 });
 
-test('it ends when it is told to, while it waits and before it begins', async (t) => {
+test('it ends on request, while it waits and before it begins', async (t) => {
   const send = await start(t);
   const stop = new AbortController();
   const sending = send(

@@ -16,7 +16,7 @@ const results = judge(
   gatheredFrom(experiment, 6, (_, __, round) => ({ cost: round })),
 );
 
-test('what is kept is all of it', (t) => {
+test('keeps all of a result', (t) => {
   const folder = join(folderFor(t), 'new', 'folder');
   const path = keep(results, folder);
   assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), results);
@@ -28,7 +28,7 @@ test('what is kept is all of it', (t) => {
 /** A name of its own: the folder for temporary files is everybody's. */
 const unique = { ...results, experiment: `kept-${process.pid}` };
 
-test('where it cannot be written is told, with where it is instead', (t) => {
+test('an unwritable folder is reported, with the one used instead', (t) => {
   const file = join(folderFor(t), 'file');
   writeFileSync(file, '');
   assert.throws(

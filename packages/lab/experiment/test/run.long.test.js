@@ -38,7 +38,7 @@ test('a round in which the generator was hindered is made again, by all arms, an
   assert.match(results.notes[0], /^1 round was made again/);
 });
 
-test('what is late again counts, without latencies', async (t) => {
+test('requests that are late again count, without latencies', async (t) => {
   const results = await run(t, hinderedExperiment(16), { rounds: 1 });
   const whole = results.runs.filter((each) => each.discarded === undefined);
   assert.equal(whole.length, 3);

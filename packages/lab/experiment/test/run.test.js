@@ -80,7 +80,7 @@ test('the seed gives the order of the arms', async (t) => {
   assert.equal(results.seed, 7);
 });
 
-test('the load is told its case, and the warm-up comes before it, in no figure', async (t) => {
+test('the load gets its case, and the warm-up comes before it, in no figure', async (t) => {
   const seen = [];
   const experiment = experimentWith({
     cases: [{ label: 'a', path: '/asked' }],
@@ -137,7 +137,7 @@ for (const [why, changes] of Object.entries(refusals)) {
   });
 }
 
-test('a server that ends midway is told with how it ended', async (t) => {
+test('a server that ends midway is reported with its end', async (t) => {
   const experiment = experimentWith({
     load: {
       requests: () => [
@@ -167,7 +167,7 @@ function dyingFrom(round) {
   });
 }
 
-test('a server that ends midway is told, with what whole rounds there are', async (t) => {
+test('a server that ends midway is reported, with the whole rounds so far', async (t) => {
   await assert.rejects(run(t, dyingFrom(2), { rounds: 2 }), (error) => {
     assert.equal(error.code, 'MILLRACE_LAB_E_SERVER');
     const { partial, figures, runs, claims } = error.results;
@@ -206,7 +206,7 @@ function stoppedAfter(t, count) {
   return { cleanup, onRun };
 }
 
-test('what was gathered until Ctrl-C is kept, and said to be partial', async (t) => {
+test('the rounds until Ctrl-C are kept, and marked as partial', async (t) => {
   const options = { rounds: 3, seed: 1, ...stoppedAfter(t, 7) };
   const results = await runExperiment(experimentWith({ cases }), options);
   assert.equal(results.partial, 'stopped after 2 of 6 rounds; the others were not measured');
@@ -220,7 +220,7 @@ test('Ctrl-C in the first round leaves nothing to judge', async (t) => {
   await assert.rejects(stopping, { message: 'stopped' });
 });
 
-test('what is allocated is known where a metric asks for it', async (t) => {
+test('allocations are known where a metric asks for them', async (t) => {
   const metric = (of) => ({ name: 'm', title: 'm', unit: 'MB', better: 'lower', of });
   const found = async (of) => {
     const { runs } = await run(t, experimentWith({ metrics: [metric(of)] }), { rounds: 1 });

@@ -27,7 +27,7 @@ test('a case has its own most, unless rounds are given, and a twin may be rare',
   assert.equal(stepsOf(experiment, { rounds: 6 }), 2 * (6 * 2 + 2));
 });
 
-test('what a load is expected to take is in the plan', () => {
+test('the expected time of a load is in the plan', () => {
   const takes = ({ label }) => (label === 'a' ? 10 : 0.5);
   const experiment = experimentWith({ cases, rounds, load: { takes } });
   assert.equal(leastSecondsOf(experiment, { size: 'quick' }), 11 * 2 * 3);
@@ -57,7 +57,7 @@ test('a run takes its warm-up, its load and a second at least', () => {
   assert.equal(planLine([sockets, sockets], { size: 'quick' }), '12 runs, 48 s or more');
 });
 
-test('a load that is mistaken is told of by name, or left to the run', () => {
+test('an invalid load is reported by name, or left to the run', () => {
   const seconds = (load) =>
     leastSecondsOf(experimentWith({ rounds: { quick: 1, paper: 1 }, load }), {});
   const requests = () => {

@@ -61,7 +61,7 @@ test('few rounds have their interval in brackets, and the reason once', () => {
   assert.match(text, /^a, fast and 2 more: 2 rounds cannot show a difference; 6 are the least\.$/m);
 });
 
-test('what is too noisy is told together, with the rounds that each needs; one alone as it is', () => {
+test('noisy metrics are reported together, with the rounds that each needs; a single one alone', () => {
   const noisy = (role, _, round) => ({
     cost: (role === 'control') === (round % 2 === 0) ? 10 : 30,
   });

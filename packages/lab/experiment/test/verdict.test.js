@@ -35,7 +35,7 @@ test('the interval decides about a claim', () => {
   }
 });
 
-test('what is open says how many rounds would decide', () => {
+test('an open question says how many rounds would decide it', () => {
   const { why } = verdict(1.05, 1.1, 1.15, 1.08);
   assert.match(why, /^needs about \d+ rounds to decide, 6 were made$/);
   const near = Number(/about (\d+)/.exec(verdict(1.05, 1.1, 1.15, 1.095).why)[1]);
@@ -91,7 +91,7 @@ test('zeros have no ratio: the differences decide about a claim', () => {
   assert.equal(zeros('lower', some.slice(1), none.slice(1)), 'open');
 });
 
-test('nothing in either arm is no difference, and why is told', () => {
+test('nothing in either arm is no difference, and the reason is given', () => {
   const none = [0, 0, 0, 0, 0, 0];
   const experiment = costExperiment({
     claim: { ...claim, says: { 'no difference': 'nothing to be fewer than' } },

@@ -52,7 +52,7 @@ test('dropped deliveries are counted as lost', async (t) => {
   assert.ok(result.lost_in_gaps > 0);
 });
 
-test('what is dropped at the very end is lost at the end, not in a gap', async (t) => {
+test('a message dropped at the very end is lost at the end, not in a gap', async (t) => {
   // Everything from the 20th message of a sender on.
   let dropped = 0;
   const server = await rawServer((member, text) => {
@@ -245,7 +245,7 @@ test('a slow reader reads nothing, is expected to get nothing, and may be closed
   assert.ok(result.expected < result.sent * 4);
 });
 
-test('chat: dropped and repeated deliveries are told apart', async (t) => {
+test('chat: dropped and repeated deliveries are distinguished', async (t) => {
   let deliveries = 0;
   const counts = { lost: 0, duplicated: 0 };
   const server = await chatServer({
@@ -267,7 +267,7 @@ test('chat: dropped and repeated deliveries are told apart', async (t) => {
   assertFaults(result, counts);
 });
 
-test('socket.io: dropped, repeated and changed deliveries are told apart', async (t) => {
+test('socket.io: dropped, repeated and changed deliveries are distinguished', async (t) => {
   let messages = 0;
   const faults = { lost: 0, duplicated: 0, corrupt: 0 };
   const server = await socketIoServer({}, (io, room, text) => {

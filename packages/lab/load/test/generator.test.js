@@ -291,7 +291,7 @@ test('socket.io: a server that has no such event delivers nothing', async (t) =>
   assert.deepEqual([result.ok, result.delivered, result.lost], [false, 0, result.expected]);
 });
 
-test('whom a message was not for gets it: a fault', async (t) => {
+test('a message that reaches another client is a fault', async (t) => {
   const server = await socketIoApplication((socket, io) => {
     socket.on('m', (text) => io.emit('m', text));
   });

@@ -39,7 +39,7 @@ test('the same seed looks at the same bodies', () => {
   assert.notDeepEqual(seen(7), seen(8));
 });
 
-test('what is left out does not make a difference', () => {
+test('omitted parts make no difference', () => {
   const { payload, varies } = groupOf(100, (i) => `at ${i}`, { normalize: /\d+/ });
   assert.ok(payload !== null && !varies);
 });

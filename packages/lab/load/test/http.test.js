@@ -32,7 +32,7 @@ test('each connection goes through the list of requests', async (t) => {
   assert.deepEqual([...seen].sort(), ['GET /a', 'POST /b']);
 });
 
-test('other statuses than expected are told apart', async (t) => {
+test('other statuses than expected are distinguished', async (t) => {
   const load = await loaded(t, (_request, response, n) => {
     response.statusCode = n % 4 === 0 ? 503 : 201;
     response.end();

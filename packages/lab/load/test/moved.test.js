@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { removeMoved } from '../moved.js';
 
-test('what CMake has set up elsewhere is removed, and what it has set up here is not', (t) => {
+test('a build folder that CMake set up elsewhere is removed, one set up here is not', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'millrace-moved-'));
   t.after(() => rmSync(root, { recursive: true }));
   const [here, copy, link] = ['here', 'copy', 'link'].map((name) => join(root, name));

@@ -43,7 +43,7 @@ describe('the sentence of a figure', () => {
     );
   });
 
-  test('worse is told the other way round, and so is its interval', () => {
+  test('a worse result is inverted, and so is its interval', () => {
     assert.match(
       said({ finding: 'worse', ahead: 0.8, lo: 0.5, hi: 0.9 }),
       /: 1\.25 times worse with adaptive than with direct \(95.% interval 1\.11 to 2\.00, /,
@@ -66,7 +66,7 @@ describe('the sentence of a figure', () => {
     assert.match(said({ finding: 'undecided', ...near }), /: the rounds do not decide whether/);
   });
 
-  test('without a ratio the difference is told', () => {
+  test('without a ratio the difference is reported', () => {
     const none = { ahead: null, lo: null, hi: null, control: 0, treatment: 3, unit: '' };
     assert.match(
       said({ ...none, finding: 'worse', better: 'lower', shift: { estimate: 3, lo: 2, hi: 4 } }),
@@ -228,7 +228,7 @@ test('numbers as texts', () => {
   assert.equal(levelText(0.96875), `96${NB}%`);
 });
 
-test('the facts of a machine are told in words, and each once', () => {
+test('the facts of a machine are in words, and each once', () => {
   const host = { cpu: 'x', node: 'v20.20.2', is_virtual: true, load_average: [1.26, 0.5, 0] };
   const told = new Map(
     facts({ ...sampleResults({ rounds: 3 }), host, versions: { node: 'v20.20.2' } }),

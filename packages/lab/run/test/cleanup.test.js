@@ -18,7 +18,7 @@ test('tasks run last first, one after another, and once', async () => {
   assert.deepEqual(done, ['last', 'first']);
 });
 
-test('a task that fails is told, and the others run', async (t) => {
+test('a task that fails is reported, and the others run', async (t) => {
   const told = t.mock.method(console, 'error', () => {});
   const cleanup = new Cleanup();
   let isDone = false;

@@ -29,7 +29,7 @@ function isAlive(pid) {
   }
 }
 
-test('what a server writes is kept, the first and the last of it', async (t) => {
+test('the first and the last output of a server is kept', async (t) => {
   const start = starter(t);
   const server = await start({
     command: node(
@@ -92,7 +92,7 @@ test('a free port is one to listen on, and none that a connection to somewhere e
   server.close();
 });
 
-test('a port that is taken is told before anything starts', async (t) => {
+test('rejects a port in use before anything starts', async (t) => {
   const start = starter(t);
   const other = net.createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
@@ -117,7 +117,7 @@ test('a server that never listens is ended and told with what it said last', asy
   });
 });
 
-test('of a server that listens elsewhere the address is told at which it was asked', async (t) => {
+test('a server that listens elsewhere is reported with the address at which it was asked', async (t) => {
   const start = starter(t);
   const url = `http://127.0.0.1:${await freePort()}/`;
   const source = 'setInterval(() => {}, 1000)';
@@ -127,7 +127,7 @@ test('of a server that listens elsewhere the address is told at which it was ask
   });
 });
 
-test('a server that ends is told with how, and its last words', async (t) => {
+test('a server that ends is reported with its end and its last output', async (t) => {
   const start = starter(t);
   const cases = [
     ["console.error('Error: no config'); process.exit(3)", /code 3: Error: no config$/],
@@ -151,7 +151,7 @@ test('a server that ends is told with how, and its last words', async (t) => {
   assert.equal(await server.stop(), null);
 });
 
-test('a server that ignores SIGTERM is ended, and that is told', async (t) => {
+test('a server that ignores SIGTERM is killed, and that is reported', async (t) => {
   const start = starter(t);
   const server = await start({ command: node(`process.on('SIGTERM', () => {}); ${LISTENING}`) });
   const note = await server.stop(300);
@@ -165,7 +165,7 @@ const STRAY = `const { spawn } = require('child_process');
   stray.unref(); console.log('stray ' + stray.pid);`;
 const strayOf = (output) => Number(/^stray (\d+)$/m.exec(output)[1]);
 
-test('what has left the group of a server is stopped with it', async (t) => {
+test('a process that left the group of a server is stopped with it', async (t) => {
   const start = starter(t);
   const server = await start({ command: node(`${STRAY} ${LISTENING}`) });
   const stray = strayOf(server.output);
@@ -212,7 +212,7 @@ test('a lab within a lab, and what that has started, end together, whatever they
   assert.equal(isAlive(server), false);
 });
 
-test('what a server has started is stopped with it, and what its end has left behind', async (t) => {
+test('children of a server are stopped with it, and those that its end has left behind', async (t) => {
   const start = starter(t);
   const child =
     "require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' })";
@@ -282,7 +282,7 @@ test('a line without an end is cut, and the next one comes whole', async () => {
   await child.stop(1000);
 });
 
-test('who no longer listens is told no line', async () => {
+test('a removed listener gets no line', async () => {
   const child = new Child([process.execPath, '-e', "console.log('one\\ntwo')"], {});
   const lines = [];
   const forget = child.onLine((line) => {

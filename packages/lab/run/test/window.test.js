@@ -25,14 +25,14 @@ async function costsOf(server) {
   return window.costs();
 }
 
-test('what happens between the warm-up and the last second of the load counts', async () => {
+test('events between the warm-up and the last second of the load count', async () => {
   const costs = await costsOf(countingServer({ kernelCounts: true }));
   assert.equal(costs.cpuUsPerMessage, 2e6 / 4000);
   assert.equal(costs.writesPerMessage, 1000 / 4000);
   assert.equal(costs.writesBy, 'kernel');
 });
 
-test("where the kernel does not show writes, the server's own count is taken", async () => {
+test('without counts of writes from the kernel, those of the server are taken', async () => {
   const costs = await costsOf(countingServer({ kernelCounts: false }));
   assert.equal(costs.writesPerMessage, 800 / 4000);
   assert.equal(costs.writesBy, 'server');

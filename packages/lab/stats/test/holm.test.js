@@ -34,7 +34,7 @@ test('one of many metrics comes out by chance in 5 % of experiments, and uncorre
   );
 });
 
-test('what is no p is refused, and nothing gives nothing', () => {
+test('anything but a p is refused, and an empty list gives an empty list', () => {
   assert.deepEqual(holm([]), []);
   for (const wrong of [-0.01, 1.01]) {
     const message = `ps[1] is ${wrong}: must be from 0 to 1`;

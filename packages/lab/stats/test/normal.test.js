@@ -54,7 +54,7 @@ test('random numbers have this distribution', () => {
   }
 });
 
-test('what is no z and no share is refused', () => {
+test('anything but a z or a share is refused', () => {
   for (const z of [Number.NaN, '1', null, undefined]) {
     assert.throws(() => normalCdf(z), { name: 'TypeError', message: `z ${z}: must be a number` });
   }

@@ -34,7 +34,7 @@ const all = [
   ]),
 ];
 
-test('what is no finite number is refused, with its place', () => {
+test('anything but a finite number is refused, with its place', () => {
   for (const [name, of] of all) {
     for (const wrong of ['2', null, undefined, 2n, {}, true]) {
       const error = { name: 'TypeError', message: /\[1\] is ('2'|\w+|{}): must be a number$/ };
@@ -49,7 +49,7 @@ test('what is no finite number is refused, with its place', () => {
   }
 });
 
-test('what is no sample, and an empty one, is refused', () => {
+test('anything but a sample, and an empty one, is refused', () => {
   for (const [name, of] of all) {
     for (const wrong of [undefined, null, 3, '1,2', new Set([1]), { length: 1, 0: 1 }]) {
       assert.throws(() => of(wrong), { name: 'TypeError', message: /must be an array/ }, name);

@@ -121,7 +121,7 @@ test('differences that are all the same are an interval of no width, and it says
   }
 });
 
-test('what has no logarithm has no ratio', () => {
+test('a value without a logarithm has no ratio', () => {
   for (const wrong of [0, -1, 1e-200]) {
     const message = `treatment[1] is ${wrong}: must be above 0 (1e-150 or more) for a ratio`;
     assert.throws(() => ratio([1, 2], [1, wrong]), { name: 'RangeError', message });

@@ -70,7 +70,7 @@ test('p is uniform where there is no difference', () => {
   }
 });
 
-test('what the arms of a round share hides nothing from it, but from the rank-sum test', () => {
+test('effects that the arms of a round share do not hide a difference from it, but from the rank-sum test', () => {
   const { normal } = noise(4);
   const found = (of) =>
     share(200, () => {

@@ -69,7 +69,7 @@ test('the values are left as they are', () => {
   assert.deepEqual(values, [3, 1, 2]);
 });
 
-test('what is no share is refused', () => {
+test('anything but a share is refused', () => {
   for (const share of [-0.01, 1.01, Number.NaN, '0.5', undefined]) {
     assert.throws(() => stats.quantile([1, 2], share), /^RangeError: share .*: must be a number/);
   }

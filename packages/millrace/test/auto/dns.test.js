@@ -92,7 +92,7 @@ test('without a ttl no answer is kept', { skip }, async (t) => {
   assert.deepEqual(asked, ['a', 'b', 'a']);
 });
 
-test('who asks later asks anew, however long the first waits for an answer', {
+test('a later caller asks anew, however long the first waits for an answer', {
   skip,
 }, async (t) => {
   const answers = [null, known];

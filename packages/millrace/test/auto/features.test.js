@@ -61,7 +61,7 @@ test("an application's own install() stays", async () => {
   await assertPasses([...preloads['--import'], `${programs}own-install.mjs`]);
 });
 
-test('who has replaced readFile before sees each call', async () => {
+test('an earlier replacement of readFile sees each call', async () => {
   const code = `
     import { readFile } from 'node:fs/promises';
     await Promise.all([readFile(process.execPath + '/..').catch(() => {}), readFile('run.js')]);
@@ -152,7 +152,7 @@ for (const [MILLRACE, feeds] of Object.entries({ on: true, 'net, no-dashboard': 
   });
 }
 
-test('what was in the way of a feature is forgotten when it is not any more', async () => {
+test('an obstacle to a feature is forgotten when it is gone', async () => {
   const code = `
     const { guard } = process[Symbol.for('millrace.auto')].features;
     const { env } = process;

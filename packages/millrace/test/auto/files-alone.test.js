@@ -121,7 +121,7 @@ describe('once it is loaded', { skip }, () => {
     assert.equal(readBatches - begun.readBatches, 1);
   });
 
-  test('what it does not do goes to Node.js', async (t) => {
+  test('calls that it does not handle go to Node.js', async (t) => {
     await loaded(t);
     const begun = stats().reads;
     const read = promisify(fs.readFile);

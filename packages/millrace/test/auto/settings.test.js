@@ -119,7 +119,7 @@ test('switches that no comma separates', () => {
   assert.throws(of('net gard'), /MILLRACE: unknown option 'net gard'/);
 });
 
-test('mistakes are told in one sentence', (t) => {
+test('mistakes are reported in one sentence', (t) => {
   const cases = [
     [{ gard: true }, /config\.json: unknown option 'gard' \(is 'guard' meant\?\); known are/],
     [
@@ -270,7 +270,7 @@ test('the schema is checked as its standard says', () => {
   assert.ok(valid > 100 && invalid > 500, `${valid} and ${invalid}`);
 });
 
-test('what a file may say is what the features take', async (t) => {
+test('a file accepts exactly the options of the features', async (t) => {
   const { readOptions } = await import('../../dist/net/read-options.js');
   const { monitor } = await import('@millrace/monitor');
   const { Guard } = await import('@millrace/guard');

@@ -26,7 +26,7 @@ for (const isolation of ['batch', 'event']) {
   });
 }
 
-test('what a listener starts keeps the store of the push', async () => {
+test('async work of a listener keeps the store of the push', async () => {
   const e = new BatchEmitter();
   const seen = [];
   e.on('x', async () => {

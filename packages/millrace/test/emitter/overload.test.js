@@ -47,7 +47,7 @@ test('cancelling makes room', () => {
   assert.ok(e.push('x', [3]));
 });
 
-test('what is being delivered takes no room', async () => {
+test('events in delivery take no room', async () => {
   const e = new BatchEmitter({ maxQueue: 2 });
   const got = [];
   e.on('x', (n) => {

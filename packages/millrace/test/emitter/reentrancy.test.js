@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BatchEmitter } from 'millrace';
 import { recorder, turn, until } from './helper.js';
 
-test('what handlers emit leaves in a later batch of the same turn, HIGH first', async () => {
+test('events that handlers emit leave in a later batch of the same turn, HIGH first', async () => {
   const { log } = recorder();
   const e = new BatchEmitter({ maxDeferral: 3_600_000 });
   e.on('x', (n) => {

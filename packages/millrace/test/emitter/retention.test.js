@@ -44,7 +44,7 @@ test('a late listener gets what was retained, in order, at the end of the turn',
   );
 });
 
-test('what was retained comes before any newer event of its type', async () => {
+test('retained events come before any newer event of their type', async () => {
   const { log, on } = recorder();
   const e = await withThree();
   e.emit('x', 4);
@@ -269,7 +269,7 @@ test('several thousand types with retained events are kept and replayed', async 
   assert.equal(sum, (types * (types - 1)) / 2);
 });
 
-test('what a replaced handler retains anew goes to the handler that replaces it', async () => {
+test('events that a replaced handler retains anew go to the handler that replaces it', async () => {
   const e = new BatchEmitter({ policy: 'direct', retain: true });
   const got = [];
   e.emit('x', 1);

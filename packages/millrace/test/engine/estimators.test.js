@@ -114,7 +114,7 @@ test('a clock that goes back starts the utilization anew', () => {
   }
 });
 
-test('what is not a busy time leaves the utilization as it is', () => {
+test('an invalid busy time leaves the utilization as it is', () => {
   const utilization = new Utilization(0);
   utilization.observe(0, 10, 5);
   utilization.observe(10, 20, Number.NaN);

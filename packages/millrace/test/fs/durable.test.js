@@ -40,7 +40,7 @@ test('a commit is synced when one of its records is to be durable; the others do
   );
 });
 
-test('what Node.js writes is synced, too', async () => {
+test('data that Node.js writes is synced, too', async () => {
   const durable = true;
   // It uses fsync, which does more.
   await assert.rejects(appendFile(nothing, ['x'], { durable }), {

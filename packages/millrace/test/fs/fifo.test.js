@@ -12,7 +12,7 @@ function fifo(path, name = 'fifo') {
   return `${path}/${name}`;
 }
 
-test('what a writer sends is read to its end', async (t) => {
+test('the data of a writer is read to its end', async (t) => {
   const pipe = fifo(folder(t));
   const reading = readFile(pipe, 'utf8');
   const writer = await open(pipe, 'w');

@@ -210,7 +210,7 @@ test('two links to one file are two files', async (t) => {
   );
 });
 
-test('what a call that waits was given is read when it is called', async (t) => {
+test('the arguments of a waiting call are read when it is made', async (t) => {
   const file = `${folder(t)}/file`;
   const options = { encoding: 'hex', mode: 0o600 };
   const url = pathToFileURL(file);

@@ -111,7 +111,7 @@ test('a commit of which all is aborted does not make the file, and holds up noth
   await assert.rejects(reading, { code: 'ENOENT' });
 });
 
-test('what is aborted while it waits for another call is rejected and does nothing', async (t) => {
+test('a call aborted while it waits for another is rejected and does nothing', async (t) => {
   const file = `${folder(t)}/file`;
   const controller = new AbortController();
   const { signal } = controller;

@@ -36,7 +36,7 @@ test('reads of several ticks are several batches', async (t) => {
   assert.deepEqual([counts.reads, counts.readBatches], [10, 5]);
 });
 
-test('what is passed on to Node.js does not count', async (t) => {
+test('calls passed on to Node.js do not count', async (t) => {
   const file = `${folder(t)}/file`;
   const counts = await counted(async () => {
     await writeFile(file, 'x');

@@ -66,7 +66,7 @@ test('with a high-water mark of 0 nothing waits', async (t) => {
   assert.equal(coalescer.stats().coalesced, 0);
 });
 
-test('what is held leaves before it reaches the high-water mark', async (t) => {
+test('held writes leave before they reach the high-water mark', async (t) => {
   const { socket } = await openPair(t, { side: 'server', highWaterMark: mark });
   coalesce(socket);
   const writes = systemWrites(socket);
@@ -78,7 +78,7 @@ test('what is held leaves before it reaches the high-water mark', async (t) => {
   assert.deepEqual(writes, [1, 3, 3, 3, 3, 3, 3, 1]);
 });
 
-test('what is held leaves when it reaches maxPendingBytes', async (t) => {
+test('held writes leave when they reach maxPendingBytes', async (t) => {
   const { socket, received } = await openPair(t);
   coalesce(socket, { maxPendingBytes: 100 });
   const writes = systemWrites(socket);

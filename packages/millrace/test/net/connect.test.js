@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { coalesce } from 'millrace/net';
 import { arms, collect, range, turn } from './pair.js';
 
-test('what is written before connect arrives, and in order with what comes after', async (t) => {
+test('data written before connect arrives, and in order with later data', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const accepted = once(server, 'connection');

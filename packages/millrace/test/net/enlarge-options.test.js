@@ -31,7 +31,7 @@ async function all(stream) {
   return chunks;
 }
 
-test('what is no net.Socket is refused', () => {
+test('anything but a net.Socket is refused', () => {
   for (const [socket, word] of [
     [undefined, 'undefined'],
     [null, 'null'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seek } from '../../dist/net/search.js';
 
-test('when a search throws, all are told that nothing was found, and the error is not lost', async () => {
+test('when a search throws, all callers learn that nothing was found, and the error is not lost', async () => {
   const failure = new Error('injected');
   const binding = {
     enlargeFind() {

@@ -90,7 +90,7 @@ test('maxTurn ends the turn of a socket', async (t) => {
   assert.equal(unlimited.enlarged.stats().yielded, 0);
 });
 
-test('what was learned outlives a pause', async (t) => {
+test('the learned size outlives a pause', async (t) => {
   const it = await open(t, {});
   await growTo(256 * kibi, it);
   await settled(it);

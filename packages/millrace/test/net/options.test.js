@@ -20,7 +20,7 @@ const refusal = (code, words) => (error) => {
 const methods = ['write', 'end', 'uncork', 'destroy', 'connect', 'server'];
 const own = (socket) => methods.map((name) => Object.getOwnPropertyDescriptor(socket, name));
 
-test('what is no net.Socket is refused', () => {
+test('anything but a net.Socket is refused', () => {
   for (const [socket, word] of [
     [undefined, 'undefined'],
     [null, 'null'],

@@ -44,7 +44,7 @@ for (const how of [
   });
 }
 
-test('what is written by listeners of exit leaves as well', async (t) => {
+test('data written by listeners of exit leaves as well', async (t) => {
   const texts = await Promise.all(Object.keys(arms).map((arm) => run(t, 'writes on exit', arm)));
   assert.deepEqual(texts, ['012345', '012345']);
 });

@@ -189,7 +189,7 @@ describeOnPostgres('pipelined()', (here) => {
     assert.equal(pool.idleCount, pool.totalCount);
   });
 
-  test('whoever waits for a client gets one while queries keep coming', async (t) => {
+  test('a caller that waits for a client gets one while queries keep coming', async (t) => {
     const pool = await openPipelined(t, here, { config: { max: 1 }, texts: [[ONE, [0]]] });
     let stop = false;
     const load = times(20, async () => {

@@ -40,7 +40,7 @@ test('what the callback closes delivers its rest', async () => {
   addon.release(ring);
 });
 
-test('closing while threads post: all that was taken arrives, and every thread is told', async () => {
+test('closing while threads post: all accepted records arrive, and every thread is notified', async () => {
   const receiver = new Receiver();
   const { ring, closed } = open(api(), receiver.take, { capacity: 64, joinsLate: 1 });
   addon.produce(ring, 4, 0, 1);

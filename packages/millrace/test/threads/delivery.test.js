@@ -37,7 +37,7 @@ for (const [threads, atOnce] of [
   });
 }
 
-test('what is posted in one turn arrives in one batch, cut where the memory ends', async () => {
+test('records posted in one turn arrive in one batch, cut where the memory ends', async () => {
   const receiver = new Receiver();
   const { ring, closed } = open(api(), receiver.take, { capacity: 8 });
   for (let i = 0; i < 5; i++) assert.equal(addon.post(ring, record(i)), 0);

@@ -21,7 +21,7 @@ test('a worker gets every record', async () => {
   assert.deepEqual(await exit, [0]);
 });
 
-test('a worker that is terminated: its threads are told, and can be joined in closed()', async () => {
+test('a worker that is terminated: its threads are notified, and can be joined in closed()', async () => {
   const { worker, ring } = await start({});
   await taken(ring, 1000);
   await worker.terminate();

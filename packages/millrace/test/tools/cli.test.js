@@ -63,7 +63,7 @@ test('no help is wider than a terminal, those of the lab neither', async () => {
   }
 });
 
-test('a file without a command is told how to be started', async (t) => {
+test('a file without a command is answered with the way to start it', async (t) => {
   const cwd = folderWith(t, { 'app.js': '' });
   const { code, errors } = await millrace(['app.js'], { cwd });
   assert.equal(code, 2);
@@ -75,7 +75,7 @@ test('it says its version', async () => {
   assert.equal((await millrace(['--version'])).output, `${version}\n`);
 });
 
-test('an unknown command is told with the one that was meant', async () => {
+test('an unknown command is reported with the nearest one', async () => {
   const { code, errors } = await millrace(['experimnt']);
   assert.equal(code, 2);
   assert.match(errors, /^millrace has no command experimnt\. Did you mean experiment\?/);

@@ -60,7 +60,7 @@ test('the page is there while the application runs', async (t) => {
   assert.equal((await ended).code, 0);
 });
 
-test('where the usual port is taken another one is free, and a wanted one is refused', async (t) => {
+test('a default port in use is replaced by a free one, and a requested port in use is refused', async (t) => {
   const usual = await takenPort(t, 7117);
   const { end } = await served(t, []);
   const [, url] = ADDRESS.exec((await end()).errors);
@@ -184,7 +184,7 @@ test('nothing is served where it is not wanted', async (t) => {
   }
 });
 
-test('mistaken settings are told before the application is started', async (t) => {
+test('invalid settings are reported before the application is started', async (t) => {
   const cwd = folderWith(t, { 'bad.json': '{ "gard": true }', 'app.js': 'console.log("started")' });
   for (const command of ['run', 'observe']) {
     const { code, output, errors } = await millrace([command, '--config', 'bad.json', 'app.js'], {
@@ -202,7 +202,7 @@ test('mistaken settings are told before the application is started', async (t) =
   assert.match(found, /gard/);
 });
 
-test('all processes of a cluster are told of the dashboard', async (t) => {
+test('all processes of a cluster know the dashboard', async (t) => {
   const cwd = folderWith(t, {
     'app.cjs': `const cluster = require('node:cluster');
       if (cluster.isPrimary) cluster.fork().on('exit', (code) => process.exit(code));

@@ -52,7 +52,7 @@ Promise.all([readFile(__filename), readFile(__filename)]).then(() => {
   }, 50);
 });`;
 
-test('what was seen until SIGKILL is reported, of workers of a cluster as well', async (t) => {
+test('findings until SIGKILL are reported, of workers of a cluster as well', async (t) => {
   const cwd = folderWith(t, { 'app.cjs': KILLED });
   const killed = await millrace(['observe', 'app.cjs'], { cwd });
   assert.equal(killed.code, 137);
@@ -68,7 +68,7 @@ test('what was seen until SIGKILL is reported, of workers of a cluster as well',
   assert.equal(new Set(pids.map(([, pid]) => pid)).size, 2, worker.errors);
 });
 
-test('what was seen until SIGKILL is in the file for JSON', async (t) => {
+test('findings until SIGKILL are in the file for JSON', async (t) => {
   const cwd = folderWith(t, { 'app.cjs': KILLED });
   const { code, errors } = await millrace(['observe', '--json', 'a.json', 'app.cjs'], { cwd });
   assert.equal(code, 137);

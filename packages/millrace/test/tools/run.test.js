@@ -57,7 +57,7 @@ test('after -- stands what node is given', async (t) => {
   assert.equal(output, '42\n');
 });
 
-test('what is missing is told in a sentence, with what was meant', async (t) => {
+test('a missing argument is reported in a sentence, with the nearest one', async (t) => {
   const cwd = folderWith(t, { 'server.js': '', 'empty/x.js': '' });
   const cases = [
     [['run'], /the file to start, is missing/],

@@ -55,7 +55,7 @@ for (const [backend, env] of inJavaScript ? [] : Object.entries(settings)) {
   });
 }
 
-test('what the suite takes is one of them', () => {
+test('the backend of the suite is one of them', () => {
   assert.ok(preferred === 'js' ? inJavaScript : preferred in settings, preferred);
 });
 

@@ -18,7 +18,7 @@ async function setUp(t, options) {
   return { peers, rooms, reasons };
 }
 
-test('what was published before arrives before the close', async (t) => {
+test('messages published before arrive before the close', async (t) => {
   const { peers, rooms, reasons } = await setUp(t);
   const [a, b] = peers;
   rooms.publish('x', '1');

@@ -382,7 +382,7 @@ test('a response that waits behind another one is cut off like any', async (t) =
   while (rooms.size('x') > 1) await turn();
 });
 
-test('what waits for a stream leaves after close() of the rooms', async (t) => {
+test('messages that wait for a stream leave after close() of the rooms', async (t) => {
   const { rooms, stream } = await openRoom(t, { options: { policy: 'fixed', maxDelay: 60_000 } });
   rooms.publish('x', 'queued');
   rooms.close();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Rooms } from 'millrace/ws';
 import { openHall, range, turn } from './hall.js';
 
-test('what is published in a turn reaches each member in one write', async (t) => {
+test('messages published in a turn reach each member in one write', async (t) => {
   const hall = await openHall(t);
   const peers = await hall.connectMany(5);
   const rooms = new Rooms();

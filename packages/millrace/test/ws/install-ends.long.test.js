@@ -196,7 +196,7 @@ for (const how of [
   });
 }
 
-test('what is sent by listeners of exit leaves as well', async (t) => {
+test('frames sent by listeners of exit leave as well', async (t) => {
   for (const arm of arms) assert.equal(await outcome(t, 'sends on exit', arm), '012345', arm);
 });
 

@@ -27,7 +27,7 @@ function since(before, installation) {
 /** How often a socket is written to in whichever way; -1 where native sends do not show in the groups. */
 const groups = ({ backend }, count) => (backend === 'js' ? 0 : count);
 
-test('what is sent in a turn is encoded once, and leaves once for each socket', async (t) => {
+test('frames sent in a turn are encoded once, and leave once per socket', async (t) => {
   const { installation, peers } = await setUp(t, 5);
   const before = installation.stats();
   for (const n of range(20)) for (const { server } of peers) server.send(`message ${n}`);
@@ -253,7 +253,7 @@ test('bufferedAmount leaves out the turn, and counts what the kernel has not tak
   assert.equal(peer.server.bufferedAmount, before + 1004);
 });
 
-test('what one socket has sent leaves when it reaches maxPendingBytes', async (t) => {
+test('the frames of one socket leave when they reach maxPendingBytes', async (t) => {
   const hall = await openHall(t);
   const installation = install(WebSocket, { maxPendingBytes: 1000 });
   t.after(() => installation.uninstall());
@@ -395,7 +395,7 @@ test('installing twice is installing once; uninstall sends what is gathered and 
   assert.deepEqual(await peers[0].take(), ['1', '2', '3']);
 });
 
-test('whoever wraps the method after install still has his after uninstall', async (t) => {
+test('a method wrapped after install stays wrapped after uninstall', async (t) => {
   const { prototype } = Sender;
   const original = prototype.send;
   const { installation, peers } = await setUp(t, 1);

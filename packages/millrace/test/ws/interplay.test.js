@@ -55,7 +55,7 @@ test('a ping with data passes between messages', async (t) => {
   assert.equal(String(await pinged), 'are you there');
 });
 
-test('what was flushed before a close of the application arrives before it', async (t) => {
+test('frames flushed before a close of the application arrive before it', async (t) => {
   const { peer, rooms } = await setUp(t);
   rooms.publish('x', '1');
   rooms.flush();
@@ -67,7 +67,7 @@ test('what was flushed before a close of the application arrives before it', asy
   assert.deepEqual(peer.received, ['1']);
 });
 
-test('what is published while the application sends a message in fragments waits for its end', async (t) => {
+test('messages published while the application sends a message in fragments wait for its end', async (t) => {
   const { peer, rooms } = await setUp(t);
   peer.server.send('frag', { fin: false });
   rooms.publish('x', 'low', { priority: 'low' });
@@ -95,7 +95,7 @@ test('fragments that are still being read from a Blob count as well', async (t) 
   assert.deepEqual(peer.received, ['abc', 'after']);
 });
 
-test('what waits for the end of fragments is bounded like any backlog', async (t) => {
+test('messages that wait for the end of fragments are bounded like any backlog', async (t) => {
   const { peer, rooms } = await setUp(t, { maxPending: 10_000 });
   peer.server.send('never ends', { fin: false });
   for (const n of range(20)) {

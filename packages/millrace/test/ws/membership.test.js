@@ -63,7 +63,7 @@ test('publish says how many members it addresses, send whether the socket is ope
   assert.equal(rooms.size('x'), 2);
 });
 
-test('who joins after a publish of the turn does not get it, but what follows', async (t) => {
+test('a member that joins after a publish of the turn does not get it, but later ones', async (t) => {
   const hall = await openHall(t);
   const [a, b] = await hall.connectMany(2);
   const rooms = new Rooms();
@@ -75,7 +75,7 @@ test('who joins after a publish of the turn does not get it, but what follows', 
   assert.deepEqual(await b.take(), ['2']);
 });
 
-test('who leaves after a publish of the turn gets it, but not what follows', async (t) => {
+test('a member that leaves after a publish of the turn gets it, but not later ones', async (t) => {
   const hall = await openHall(t);
   const [a, b] = await hall.connectMany(2);
   const rooms = new Rooms();
@@ -141,7 +141,7 @@ test('a room that empties while messages are queued still delivers them, and its
   assert.deepEqual(await b.take(), ['new', 'newer']);
 });
 
-test('what is queued leaves in several batches when it has to, also for those who left', async (t) => {
+test('queued messages leave in several batches if needed, also for members that left', async (t) => {
   const hall = await openHall(t);
   const [a, b] = await hall.connectMany(2);
   const rooms = new Rooms({ maxBatch: 2 });

@@ -106,7 +106,7 @@ test("'drop-low' drops the oldest LOW and keeps the others in order", async (t) 
   assert.deepEqual((await stalled.take()).at(-1), 'as before');
 });
 
-test('what waits for a slow member ages with `maxDeferral`: with 0 it leaves by arrival', async (t) => {
+test('messages for a slow member age with `maxDeferral`: with 0 they leave by arrival', async (t) => {
   const { stalled, healthy, rooms } = await setUp(t, { frames: 100 });
   const expected = [];
   for (const n of range(20)) {

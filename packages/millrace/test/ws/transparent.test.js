@@ -107,7 +107,7 @@ test('content that many sockets are sent is encoded once, at once and later', as
   assert.equal(installation.stats().writes - before.writes, 2 * peers.length);
 });
 
-test('what a turn has encoded is bounded: after 16 MB, content is encoded again', async (t) => {
+test('the encoded content of a turn is bounded: after 16 MB, content is encoded again', async (t) => {
   const { installation, peers } = await setUp(t, 18);
   const { encoded } = installation.stats();
   peers[0].server.send('same');
@@ -193,7 +193,7 @@ test('bufferedAmount and bytesWritten count each frame at once', async (t) => {
   }
 });
 
-test('whoever sends until bufferedAmount grows sees it grow', async (t) => {
+test('an application that sends until bufferedAmount grows sees it grow', async (t) => {
   const { peers } = await setUp(t, 1);
   const [peer] = peers;
   await warm(peers);
@@ -248,7 +248,7 @@ test('a large frame fills the stream, which drains, as with ws as it is', async 
   assert.ok(expected.some(([isFull]) => isFull));
 });
 
-test('whoever replaces write of a socket is called as by ws', async (t) => {
+test('a replaced write of a socket is called as by ws', async (t) => {
   const arms = [];
   for (const SetUp of [openHall, (t) => setUp(t, 1)]) {
     const set = await SetUp(t);

@@ -24,7 +24,7 @@ function value(points, name, labels = {}) {
   return found[0]?.value;
 }
 
-test('what several objects count is added up, and the fullest queue is told', async () => {
+test('counts of several objects are added up, and the fullest queue is reported', async () => {
   const emitters = [new BatchEmitter({ maxQueue: 10 }), new BatchEmitter({ maxQueue: 4 })];
   const source = 'emitter';
   const before = collect();

@@ -120,7 +120,7 @@ test('each panel of the dashboard has data from servers under load', {
   await ended;
 });
 
-test('what servers expose passes promtool', { skip }, async (t) => {
+test('metrics of servers pass promtool', { skip }, async (t) => {
   const { origin } = await startServer(
     t,
     fileURLToPath(new URL('application.js', import.meta.url)),

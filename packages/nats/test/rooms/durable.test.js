@@ -148,7 +148,7 @@ test('a node that stands still gets everything when it goes on', async (t) => {
   assert.deepEqual(await b.ask({ do: 'received' }), [range(2000)]);
 });
 
-test('what the queue of a node has no room for is read again', async (t) => {
+test('messages for which a node has no room are read again', async (t) => {
   const server = await natsServer(t, jetstream);
   const a = await openNode(t, server.url, durable);
   const b = await openNode(t, server.url, { ...durable, maxQueue: 30 });
@@ -161,7 +161,7 @@ test('what the queue of a node has no room for is read again', async (t) => {
   assert.deepEqual([refused, missed, duplicates], [0, 0, 0]);
 });
 
-test('what waits for the broker is bounded, and publish says so', async (t) => {
+test('messages that wait for the broker are bounded, and publish says so', async (t) => {
   const server = await natsServer(t, jetstream);
   const a = await openNode(t, { servers: server.url, maxPending: 65_536 }, durable);
   await a.rooms.ready();
@@ -188,7 +188,7 @@ test('what waits for the broker is bounded, and publish says so', async (t) => {
   await a.rooms.acknowledged();
 });
 
-test('what is in the queue when the broker goes is given back when the queue refuses more', async (t) => {
+test('queued messages are given back when the broker goes and the queue refuses more', async (t) => {
   const server = await natsServer(t, jetstream);
   const a = await openNode(t, server.url, { ...durable, maxQueue: 5 });
   await a.rooms.ready();
@@ -236,7 +236,7 @@ test('a batch that is stored twice is delivered once; a malformed one not at all
   assert.deepEqual({ duplicates, malformed, missed }, { duplicates: 3, malformed: 1, missed: 0 });
 });
 
-test('what a node sends again after a long silence is delivered once', async (t) => {
+test('messages that a node sends again after a long silence are delivered once', async (t) => {
   const server = await natsServer(t, jetstream);
   const cable = await proxy(t, server.port);
   // The broker knows a message that is sent again for a second.
@@ -346,7 +346,7 @@ test('a message that is larger than the whole queue of a node is left out there,
   assert.equal(b.fleet().refused, 1);
 });
 
-test('what turns out to be too large for the broker does not hold up the rest', async (t) => {
+test('a message that is too large for the broker does not hold up the rest', async (t) => {
   const server = await natsServer(t, { ...jetstream, config: 'max_payload: 4096' });
   await server.kill();
   const a = await openNode(t, server.url, durable);

@@ -220,7 +220,7 @@ test('a broker that stands still is sent so much and no more', async (t) => {
   assert.ok(b.fleet().missed >= unsent);
 });
 
-test('what a raw client sends: a copy is left out, and so is what is no batch', async (t) => {
+test('messages of a raw client: copies and invalid batches are ignored', async (t) => {
   const server = await natsServer(t);
   const [a, b] = await openNodes(t, server.url, 2);
   const raw = await connect({ servers: server.url.slice(7) });

@@ -149,7 +149,7 @@ test('batches stay below the limit of the broker, and what is above it alone is 
   assert.equal((await a.peer.take()).length, 101);
 });
 
-test('what the queue of a node has no room for is counted, and harms no other', async (t) => {
+test('messages for which a node has no room are counted, and harm no other', async (t) => {
   const server = await natsServer(t);
   const a = await openNode(t, server.url);
   const b = await openNode(t, server.url, { maxQueue: 10 });

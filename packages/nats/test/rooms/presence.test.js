@@ -265,7 +265,7 @@ test('without a broker it is the same for one process', async (t) => {
   assert.equal(rooms.size('x'), 1);
 });
 
-test('who joined with too much before the broker was there keeps nobody else out', async (t) => {
+test('a member that joined with too much data before the broker was there keeps nobody else out', async (t) => {
   const server = await natsServer(t, { config: 'max_payload: 4096' });
   await server.kill();
   const a = await open(t, server.url);

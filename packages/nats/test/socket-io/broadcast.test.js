@@ -75,13 +75,15 @@ test('a broadcast holds for clients of others what it holds for those of its own
   assert.deepEqual(c, a);
 });
 
-test('what cannot be encoded is thrown, and nobody gets it', { skip }, async () => {
+test('a value that cannot be encoded is thrown, and no client gets it', { skip }, async () => {
   assert.throws(() => fleet.ios[0].emit('m', 1n), TypeError);
   assert.throws(() => fleet.ios[0].serverSideEmit('m', 1n), TypeError);
   assert.deepEqual(await takeAll(fleet), { a: [], b: [], c: [] });
 });
 
-test('what is above the limit of the broker is thrown, and nobody gets it', { skip }, async () => {
+test('a message above the limit of the broker is thrown, and no client gets it', {
+  skip,
+}, async () => {
   const [io] = fleet.ios;
   const large = 'x'.repeat(1024 * 1024);
   assert.throws(() => io.emit('m', large), {

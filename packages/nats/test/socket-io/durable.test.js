@@ -203,7 +203,7 @@ test('an account that may do no more than the documentation says', { skip }, asy
   assert.deepEqual(numbers(b), [1, 2]);
 });
 
-test('what waits for the broker is bounded, and what is refused nobody gets', {
+test('broadcasts that wait for the broker are bounded, and no client gets a refused one', {
   skip,
 }, async (t) => {
   const broker = await natsServer(t, { jetstream: true });
@@ -257,7 +257,7 @@ test('a broker without JetStream, and a stream that is set up otherwise', { skip
   await assert.rejects(other.adapter.ready(), { code: 'MILLRACE_E_BROKER', message: /max_age/ });
 });
 
-test('what is no broadcast is left out of the stream, counted, and read once', {
+test('messages that are no broadcasts are ignored, counted, and read once', {
   skip,
 }, async (t) => {
   // A reader that hears no heartbeat for 3 s reads again: here none does, however busy the machine is.

@@ -275,7 +275,7 @@ test('messages that are not of this format are counted and do no harm', { skip }
   assert.equal({}.y, undefined);
 });
 
-test('what other servers say of themselves is bounded, and what exceeds the bound is counted', {
+test('reports of other servers are bounded, and those beyond the bound are counted', {
   skip,
 }, async (t) => {
   const broker = await natsServer(t);
@@ -425,7 +425,7 @@ test('a node that says it is there and never answers', { skip }, async (t) => {
   assert.deepEqual(await pending, ['b']);
 });
 
-test('what a listener throws is an uncaught exception, and nothing else is lost by it', {
+test('an error of a listener is an uncaught exception, and nothing else is lost by it', {
   skip,
 }, async (t) => {
   const broker = await natsServer(t);

@@ -50,7 +50,7 @@ test('a call waits for a broker that comes later; so many may', options, async (
   assert.deepEqual(await Promise.all(waiting), [0, 1, 2]);
 });
 
-test('wrong credentials are told at once', options, async (t) => {
+test('wrong credentials are reported at once', options, async (t) => {
   const { server } = await setUp(t, { config: 'authorization { user: u, password: p }' });
   const broker = { servers: server.url, user: 'u', password: 'secret' };
   const calls = openClient(t, { broker, stream: 's' });
@@ -60,7 +60,7 @@ test('wrong credentials are told at once', options, async (t) => {
   assert.doesNotMatch(error.message, /secret/);
 });
 
-test('a broker without streams is told', options, async (t) => {
+test('a broker without streams is reported', options, async (t) => {
   const { open } = await setUp(t, { jetstream: false });
   await assert.rejects(open().run(1), { code: 'MILLRACE_E_BROKER', message: /has no JetStream/ });
 });
@@ -108,7 +108,7 @@ test(
   },
 );
 
-test('whoever comes first creates the stream, and the others find it', options, async (t) => {
+test('the first process creates the stream, and the others find it', options, async (t) => {
   const { open, worker } = await setUp(t);
   const clients = repeat(8, () => open({ stream: { name: 'tests', maxBytes: 1e6 } }));
   const calls = clients.map((calls, n) => calls.run(n));
@@ -119,7 +119,7 @@ test('whoever comes first creates the stream, and the others find it', options, 
   );
 });
 
-test('what is no task becomes a dead letter', options, async (t) => {
+test('a message that is no task becomes a dead letter', options, async (t) => {
   const { server, worker, open } = await setUp(t);
   const one = await worker();
   const link = await new Link(server.url, 'tasks').ready();

@@ -30,7 +30,7 @@ test(
   },
 );
 
-test('a function is told the id of its task and how often it was delivered', options, async (t) => {
+test('a function gets the id of its task and the number of deliveries', options, async (t) => {
   const { open, worker } = await setUp(t);
   await worker();
   const calls = open();
@@ -81,23 +81,27 @@ test(
   },
 );
 
-test('of tasks of one id one runs: calls share its result, others are told', options, async (t) => {
-  const { open, worker, runs } = await setUp(t);
-  const [calls, others] = [open(), open()];
-  const both = [calls.run(1, { id: 'one' }), calls.run(1, { id: 'one' })];
-  assert.deepEqual(await calls.enqueue(2, { id: 'two' }), { id: 'two', duplicate: false });
-  assert.deepEqual(await others.enqueue(2, { id: 'two' }), { id: 'two', duplicate: true });
-  const server = await worker();
-  assert.deepEqual(await Promise.all(both), [1, 1]);
-  for (const client of [calls, others]) {
-    await assert.rejects(client.run(1, { id: 'one' }), { code: 'MILLRACE_E_DUPLICATE' });
-  }
-  await eventually(() => server.stats().done === 2);
-  assert.equal(runs().length, 2);
-});
+test(
+  'of tasks of one id one runs: calls share its result, others are rejected',
+  options,
+  async (t) => {
+    const { open, worker, runs } = await setUp(t);
+    const [calls, others] = [open(), open()];
+    const both = [calls.run(1, { id: 'one' }), calls.run(1, { id: 'one' })];
+    assert.deepEqual(await calls.enqueue(2, { id: 'two' }), { id: 'two', duplicate: false });
+    assert.deepEqual(await others.enqueue(2, { id: 'two' }), { id: 'two', duplicate: true });
+    const server = await worker();
+    assert.deepEqual(await Promise.all(both), [1, 1]);
+    for (const client of [calls, others]) {
+      await assert.rejects(client.run(1, { id: 'one' }), { code: 'MILLRACE_E_DUPLICATE' });
+    }
+    await eventually(() => server.stats().done === 2);
+    assert.equal(runs().length, 2);
+  },
+);
 
 test(
-  'a task that is aborted before it is begun never runs; one that runs is told',
+  'a task that is aborted before it begins never runs; a running one is notified',
   options,
   async (t) => {
     const { open, worker, runs, folder } = await setUp(t);
@@ -152,28 +156,32 @@ test('high goes first, and low is not forgotten', options, async (t) => {
   assert.equal(new Set(runs().map(({ what }) => what)).size, 60);
 });
 
-test('what does not fit into a message is refused, and so is a result', options, async (t) => {
-  const { open, worker } = await setUp(t, { config: 'max_payload: 65536' });
-  const server = await worker();
-  const calls = open();
-  assert.equal(await calls.run(1, { name: 'double' }), 2);
-  await assert.rejects(calls.run(Buffer.alloc(65_536)), {
-    code: 'MILLRACE_E_TOO_LARGE',
-    message: /the task has 6\d+ bytes/,
-  });
-  await assert.rejects(calls.run(65_536, { name: 'large' }), {
-    code: 'MILLRACE_E_TOO_LARGE',
-    message: /the result has/,
-  });
-  await assert.rejects(calls.run(1, { name: 'symbol' }), { code: 'MILLRACE_E_BAD_RESULT' });
-  await assert.rejects(
-    calls.run(() => {}),
-    { code: 'MILLRACE_E_INVALID_ARGUMENT' },
-  );
-  assert.equal((await calls.run(60_000, { name: 'large' })).length, 60_000);
-  await eventually(async () => (await server.lag()).normal.unacknowledged === 0);
-  assert.equal((await server.lag()).dead, 0);
-});
+test(
+  'a task that does not fit into a message is refused, and so is a result',
+  options,
+  async (t) => {
+    const { open, worker } = await setUp(t, { config: 'max_payload: 65536' });
+    const server = await worker();
+    const calls = open();
+    assert.equal(await calls.run(1, { name: 'double' }), 2);
+    await assert.rejects(calls.run(Buffer.alloc(65_536)), {
+      code: 'MILLRACE_E_TOO_LARGE',
+      message: /the task has 6\d+ bytes/,
+    });
+    await assert.rejects(calls.run(65_536, { name: 'large' }), {
+      code: 'MILLRACE_E_TOO_LARGE',
+      message: /the result has/,
+    });
+    await assert.rejects(calls.run(1, { name: 'symbol' }), { code: 'MILLRACE_E_BAD_RESULT' });
+    await assert.rejects(
+      calls.run(() => {}),
+      { code: 'MILLRACE_E_INVALID_ARGUMENT' },
+    );
+    assert.equal((await calls.run(60_000, { name: 'large' })).length, 60_000);
+    await eventually(async () => (await server.lag()).normal.unacknowledged === 0);
+    assert.equal((await server.lag()).dead, 0);
+  },
+);
 
 test('unknown options and bad values are refused with the reason', options, async (t) => {
   const broker = 'nats://127.0.0.1:1';

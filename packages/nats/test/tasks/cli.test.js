@@ -94,7 +94,7 @@ test('it explains itself, with examples, and says its version', async () => {
   assert.equal((await run(['--version'])).output, `${version}\n`);
 });
 
-test('mistakes are told in a sentence', options, async (t) => {
+test('mistakes are reported in a sentence', options, async (t) => {
   const cwd = folderWith(t, { 'tasks.mjs': tasks });
   const wrong = [
     [[], 2, /--stream NAME is missing/],
@@ -130,7 +130,7 @@ test('millrace-worker takes no task where its file cannot be loaded', options, a
   const { server, open } = await setUp(t);
   const calls = open();
   const files = {
-    'syntax.mjs': ['export const double = (', /functions cannot be had from .*syntax\.mjs: \w/],
+    'syntax.mjs': ['export const double = (', /functions cannot be loaded from .*syntax\.mjs: \w/],
     'none.mjs': ['export const double = 2;', /none\.mjs: it exports no function/],
     'ends.mjs': ['process.exit(3);', /exited with code: 3/],
   };

@@ -99,7 +99,7 @@ describe('faults of workers, clients, the broker and the ways between them', {
   );
 
   test(
-    'what a killed worker had asked for does not make its task look new, or often begun',
+    'requests of a killed worker do not make its task look new, or often begun',
     options,
     async (t) => {
       const { open, process, worker, runs, folder } = await setUp(t);
@@ -172,7 +172,7 @@ describe('faults of workers, clients, the broker and the ways between them', {
   });
 
   test(
-    'a worker that is told to end finishes what runs, and gives back the rest at once',
+    'an ending worker finishes its running tasks, and gives back the rest at once',
     options,
     async (t) => {
       const { open, process, worker, runs, folder } = await setUp(t);

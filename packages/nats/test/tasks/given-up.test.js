@@ -33,7 +33,7 @@ async function setUpAway(t) {
 }
 
 describe('a client that was away', { concurrency: 4 }, () => {
-  test('its result was given up: the call is told', options, async (t) => {
+  test('its result was given up: the call is rejected', options, async (t) => {
     const { worker, folder, runs, calls, stored, away, back } = await setUpAway(t);
     const server = await worker({ replyTimeout: 300 });
     const file = join(folder, 'go');
@@ -95,7 +95,7 @@ describe('a client that was away', { concurrency: 4 }, () => {
   });
 
   test(
-    'its task was taken out of the stream by hand: the call is told, too',
+    'its task was taken out of the stream by hand: the call is rejected, too',
     options,
     async (t) => {
       const { calls, stored, away, back, purge } = await setUpAway(t);

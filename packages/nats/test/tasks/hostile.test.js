@@ -41,16 +41,20 @@ test('messages without tasks keep no worker from those with some', options, asyn
   assert.equal(one.stats().messages, 350);
 });
 
-test('an error that does not fit into a message is told by its beginning', options, async (t) => {
-  const { open, worker } = await setUp(t, { config: 'max_payload: 65536' });
-  const one = await worker({ attempts: 1 });
-  const task = { times: 1, message: 'long '.repeat(12_000) };
-  await assert.rejects(open().run(task, { name: 'fail' }), {
-    code: 'MILLRACE_E_TOO_LARGE',
-    message: /the error has \d+ bytes.*it begins with RangeError: long long/,
-  });
-  assert.equal((await one.lag()).dead, 1);
-});
+test(
+  'an error that does not fit into a message is reported by its beginning',
+  options,
+  async (t) => {
+    const { open, worker } = await setUp(t, { config: 'max_payload: 65536' });
+    const one = await worker({ attempts: 1 });
+    const task = { times: 1, message: 'long '.repeat(12_000) };
+    await assert.rejects(open().run(task, { name: 'fail' }), {
+      code: 'MILLRACE_E_TOO_LARGE',
+      message: /the error has \d+ bytes.*it begins with RangeError: long long/,
+    });
+    assert.equal((await one.lag()).dead, 1);
+  },
+);
 
 test(
   'a broker that comes back with a lower limit refuses what is above it, and nothing else',

@@ -88,7 +88,7 @@ test('all workers end at once, again and again: what had not begun runs, once', 
   await atRest(pool, before + count);
 });
 
-test('a task that is retried: begins again as often as it may, its attempt is told', async (t) => {
+test('a task that is retried: begins again as often as it may, and knows its attempt', async (t) => {
   const runs = counters(3);
   const pool = open(t, { workerData: { runs }, maxThreads: 1 });
   const once = { name: 'crashOnce', retry: 1 };
@@ -102,7 +102,7 @@ test('a task that is retried: begins again as often as it may, its attempt is to
   await atRest(pool, 3);
 });
 
-test('what was moved to a worker that ends goes with it: its call fails and says so', async (t) => {
+test('data moved to a worker that ends is lost with it: its call fails and says so', async (t) => {
   const pool = open(t, { maxThreads: 1 });
   const before = await warm(pool, 'default', 1);
   const buffer = new ArrayBuffer(8);

@@ -39,7 +39,7 @@ test('tasks that cannot be sent fail alone in their batch', async (t) => {
   await atRest(pool, before + 100 + bad.length);
 });
 
-test('what cannot be transferred: refused, and neighbours are sent', async (t) => {
+test('values that cannot be transferred: refused, and neighbours are sent', async (t) => {
   const pool = open(t, { maxThreads: 1 });
   const code = 'MILLRACE_E_INVALID_ARGUMENT';
   const buffer = new ArrayBuffer(8);
@@ -87,7 +87,7 @@ test('results that cannot be cloned fail alone, and end no worker', async (t) =>
   await atRest(pool, 101 + results.length);
 });
 
-test('what is thrown and cannot be cloned comes as text, and ends no worker', async (t) => {
+test('a thrown value that cannot be cloned comes as text, and ends no worker', async (t) => {
   const pool = open(t, { maxThreads: 1 });
   for (const name of ['throws', 'rejects']) {
     const said = async (what) => pool.run(what, { name }).catch(({ message }) => message);

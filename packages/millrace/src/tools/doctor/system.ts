@@ -83,7 +83,7 @@ export function threadPool({ root, env: { UV_THREADPOOL_SIZE: setting } }: Place
   const threads = setting === undefined ? THREADS : Number(setting);
   const found = `${setting ?? THREADS} threads (UV_THREADPOOL_SIZE${setting === undefined ? ' not set' : ''}), CPUs: ${cpus}`;
   if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
-    const means = 'libuv takes 1 thread for what is no number, and at most 1024';
+    const means = 'libuv uses 1 thread if the value is not a number, and at most 1024';
     return warning(found, means, `UV_THREADPOOL_SIZE=${Math.max(THREADS, cpus)}`);
   }
   if (threads >= Math.min(cpus, MOST_THREADS)) return ok(found);

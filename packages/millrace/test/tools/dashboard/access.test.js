@@ -108,7 +108,7 @@ test('behind a proxy that puts its own name into Host', async (t) => {
   assert.equal((await change(dashboard, body, own)).status, 200);
 });
 
-test('what is asked wrongly is told so', async (t) => {
+test('invalid requests are rejected with the reason', async (t) => {
   const dashboard = await serve(t, { features: { ws: feature('ws') } });
   const statusOf = async (body) => (await change(dashboard, body)).status;
   assert.equal(await statusOf('no JSON'), 400);
@@ -128,7 +128,7 @@ test('what is asked wrongly is told so', async (t) => {
   }
 });
 
-test('who is refused gives its connection back', async (t) => {
+test('a refused client frees its connection', async (t) => {
   const dashboard = await serve(t, { token });
   for (const path of ['/', '/api/events', '//[']) {
     assert.equal((await ask(dashboard, path, { keepAlive: true })).headers.connection, 'close');

@@ -97,7 +97,7 @@ test('for a viewer that does not read nothing piles up, and it gets it all later
   assert.equal(read.match(/^id: /gm).length, 400);
 });
 
-test('a viewer keeps nothing of a process that is forgotten: one of its name is told in full', async (t) => {
+test('a viewer keeps nothing of a forgotten process: one of its name is sent in full', async (t) => {
   const history = new History();
   const { socket, viewer } = await slowViewer(t, history);
   let read = '';

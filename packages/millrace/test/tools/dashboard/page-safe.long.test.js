@@ -7,7 +7,7 @@ import { start, withBrowser } from './browser.js';
 import { feature, openFeed, processInfo, serve } from './support.js';
 
 withBrowser('the page: text and links', (visit, open) => {
-  test('what processes and features say is text, whatever it is', async (t) => {
+  test('output of processes and features is text, whatever it is', async (t) => {
     const evil = '<img src=x onerror=alert(1)>';
     const features = {
       [evil]: { ...feature(evil), why: `<script>alert(2)</script>${'long'.repeat(100)}` },

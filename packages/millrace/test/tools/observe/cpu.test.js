@@ -29,7 +29,7 @@ for (const [what, ms, to, missed] of [
 const canStarve =
   existsSync('/proc/thread-self/schedstat') && spawnSync('taskset', ['--version']).status === 0;
 
-test('a thread that gets no CPU is told as such', {
+test('a thread that gets no CPU is reported as such', {
   skip: !canStarve && 'needs taskset, and a kernel that counts',
 }, async (t) => {
   const onOneCpu = (...args) => {

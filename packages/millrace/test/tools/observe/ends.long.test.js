@@ -142,7 +142,7 @@ const isAtOnce = process.features.require_module && !/^v(22\.12|23\.[0-4])\./.te
 const preloads = [['--import', 'index.js'], ...(isAtOnce ? [['--require', 'start.cjs']] : [])];
 
 for (const [option, file] of preloads) {
-  test(`one that ends in its first turn is told of with ${option}`, async (t) => {
+  test(`reports an application that ends in its first turn with ${option}`, async (t) => {
     const folder = mkdtempSync(`${tmpdir()}/millrace-observe-`);
     t.after(() => rmSync(folder, { recursive: true }));
     writeFileSync(`${folder}/exit.cjs`, 'process.exit(3)');

@@ -45,7 +45,7 @@ test('reads and appends, by tick and by file', async (t) => {
   });
 });
 
-test('reads with a callback count, and large ones are told apart', async (t) => {
+test('reads with a callback count, and large ones are distinguished', async (t) => {
   const folder = await folderOf(t);
   const [small, large] = [`${folder}/small`, `${folder}/large`];
   await writeFile(small, 'small');

@@ -75,7 +75,7 @@ test('each line has its figures', () => {
   assert.equal(stripVTControlCharacters(coloured), text);
 });
 
-test('where there is nothing to gain it says so', () => {
+test('says so if there is nothing to gain', () => {
   const text = formatReport({
     ...nothing(),
     seconds: 60,
@@ -165,7 +165,7 @@ for (const [name, command, proof] of [
   });
 }
 
-test('what saves most comes first', () => {
+test('the largest saving comes first', () => {
   const report = busyBut('net');
   const first = () => /^ {2}1\. (\S+)/m.exec(formatReport(report))[1];
   assert.equal(first(), 'net');
@@ -260,7 +260,7 @@ function asking(statements, more = {}) {
   return report;
 }
 
-test('equal queries of a tick are told with the code that replaces them', () => {
+test('equal queries of a tick are reported with the code that replaces them', () => {
   const text = formatReport(asking([statement]));
   assert.match(text, /queries +60 of pg: 57 equal to another of their tick \(95 %\)\n/);
   assert.match(
@@ -273,7 +273,7 @@ test('equal queries of a tick are told with the code that replaces them', () => 
   assert.match(byHand, /^ {5}\/\/ by hand: .*\n {5}\/\/ select \* from users where id = \$1$/m);
 });
 
-test('queries that come one at a time are told as no gain', () => {
+test('queries that come one at a time are reported as no gain', () => {
   const text = formatReport(asking([{ ...statement, ticks: 60, mostInTick: 1 }]));
   assert.match(text, /queries +60 of pg: none twice in a tick: no gain here\n/);
   assert.match(text, /leave it as it is\.\n$/);
@@ -308,7 +308,7 @@ test('the comparison is of the first change that is a command', () => {
   assert.match(comparisonIn(text).b, /^MILLRACE=net,/);
 });
 
-test('a driver that cannot be seen is told, and not taken for nothing', () => {
+test('a driver that cannot be observed is reported, and not taken for nothing', () => {
   const text = formatReport(asking([], { drivers: [], unseen: ['PostgreSQL'] }));
   assert.match(text, /queries +those of PostgreSQL cannot be seen: its driver is in a bundle/);
 });

@@ -33,7 +33,7 @@ const cases = {
 };
 
 for (const [name, { send, saved }] of Object.entries(cases)) {
-  test(`${name}: what is told is what is saved`, async (t) => {
+  test(`${name}: the reported saving is the actual one`, async (t) => {
     const observation = observe();
     t.after(() => observation.stop());
     const { sockets, got } = await hall(t, 5);
@@ -60,7 +60,7 @@ for (const [name, { send, saved }] of Object.entries(cases)) {
   });
 }
 
-test('frames that are alone in their turn, and bursts, are told apart', async (t) => {
+test('frames that are alone in their turn, and bursts, are distinguished', async (t) => {
   const observation = observe();
   t.after(() => observation.stop());
   const { sockets } = await hall(t, 3);

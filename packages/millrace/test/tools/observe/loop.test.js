@@ -47,7 +47,7 @@ test('the function that blocked is found', async (t) => {
   assert.ok(found.selfMs > 0 && found.totalMs >= found.selfMs);
 });
 
-test('functions are told before the observation has ended, and those after that, too', async (t) => {
+test('functions are reported before the observation has ended, and later ones, too', async (t) => {
   await afterStart();
   const observation = observe({ blockedMs: 30 });
   t.after(() => observation.stop());

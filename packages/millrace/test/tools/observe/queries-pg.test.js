@@ -59,7 +59,7 @@ describe('queries of pg', { skip }, () => {
     assert.equal(places[0].file, import.meta.filename);
   });
 
-  test('the code that is told does the same', async (t) => {
+  test('the suggested code does the same', async (t) => {
     const { result, statements } = await seenOf(t, () =>
       Promise.all([...ids, 7, 1000].map((id) => pool.query(byId, [id]))),
     );
@@ -129,7 +129,7 @@ describe('queries of pg', { skip }, () => {
     assert.equal(seen.poolWaits, 0);
   });
 
-  test('a pool without a free connection is told', async (t) => {
+  test('a pool without a free connection is reported', async (t) => {
     const seen = await seenOf(t, () => Promise.all(ids.map((id) => pool.query(byId, [id]))));
     assert.deepEqual([seen.poolQueries, seen.poolWaits], [20, 16]);
   });

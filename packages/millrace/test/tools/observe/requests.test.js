@@ -32,7 +32,7 @@ async function ask(server, path) {
   return [res.statusCode, body];
 }
 
-test('those that wait behind others are told, and answered as ever', async (t) => {
+test('requests that wait behind others are reported, and answered as ever', async (t) => {
   const observation = observe({ maxWait: 100 });
   t.after(() => observation.stop());
   const server = await serve(t, (req, res) => {
@@ -205,7 +205,7 @@ test('a route that is asked for often is counted in full, and timed in full once
   assert.ok(route.busyMs >= 7 * 15, `${route.busyMs}`);
 });
 
-test('what belongs to Millrace is left alone', async (t) => {
+test('servers of Millrace are left alone', async (t) => {
   const observation = observe();
   t.after(() => observation.stop());
   const server = createServer((_req, res) => res.end('a'));

@@ -19,7 +19,7 @@ const cases = {
 };
 
 for (const [name, turns] of Object.entries(cases)) {
-  test(`${name}: what is told is what is saved`, async (t) => {
+  test(`${name}: the reported saving is the actual one`, async (t) => {
     const observation = observe();
     t.after(() => observation.stop());
     const sockets = await accepted(t, 5);
@@ -50,7 +50,7 @@ for (const [name, turns] of Object.entries(cases)) {
   });
 }
 
-test('what is corked is one write, as it is', async (t) => {
+test('corked writes count as one write, as they are', async (t) => {
   const observation = observe();
   t.after(() => observation.stop());
   const [socket] = await accepted(t, 1);
