@@ -45,7 +45,7 @@ for (const path of ['Dockerfile', 'app.Dockerfile']) {
   });
 }
 
-test('what the Dockerfile copies from the repository is there, and not ignored', () => {
+test('files that the Dockerfile copies from the repository exist, and are not ignored', () => {
   const copied = DockerfileParser.parse(read('Dockerfile'))
     .getInstructions()
     .filter((each) => each.getKeyword() === 'COPY' && each.getFlags().length === 0)

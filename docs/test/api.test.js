@@ -43,7 +43,7 @@ describe('the API', () => {
   });
 });
 
-test('what is not documented is found', () => {
+test('finds exports without documentation', () => {
   const comment = (text) => ({ summary: [{ kind: 'text', text }] });
   const number = { type: 'intrinsic', name: 'number' };
   const flags = { isOptional: true };

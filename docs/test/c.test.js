@@ -29,7 +29,7 @@ describe('snippets of C compile', { skip: !libuv && 'needs libuv' }, () => {
   }
 });
 
-test('what is put around a snippet has its snippet', () => {
+test('a frame around a snippet has its snippet', () => {
   const ids = snippets.map(({ id }) => id);
   assert.deepEqual(
     Object.keys(around).filter((id) => !ids.includes(id)),

@@ -130,7 +130,7 @@ test('every case of the short table that is one of many at once has one beside i
   }
 });
 
-test('a figure is told in three digits, a share in words, and a ratio with its interval', () => {
+test('a figure has three digits, a share is in words, and a ratio has its interval', () => {
   const row = { metric: 'p99_us', scale: 1e-3 };
   const level = 0.969;
   const figure = { ours: 29_876, theirs: 144_611, ahead: 4.8404, lo: 1.034, hi: 120.6, level };

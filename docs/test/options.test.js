@@ -91,7 +91,7 @@ for (const command of ['run', 'observe', 'millrace-worker']) {
   });
 }
 
-test('what is missing, too much, without reason or otherwise is found', () => {
+test('finds missing, additional, unexplained and different options', () => {
   const options = [
     { name: 'a', comment: 'Events: 1 to 10, default 64 MiB.' },
     { name: 'b', comment: 'Events: 0 (off, default) to 10.' },

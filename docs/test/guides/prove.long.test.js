@@ -35,7 +35,7 @@ for (const name of ['the-change', 'the-change-3', 'what-to-tune']) {
   });
 }
 
-test('the command for CI fails on what it is told to', async (t) => {
+test('the command for CI fails on the given condition', async (t) => {
   const program = compare(t, 'what-to-tune', (word) => (word === 'worse' ? 'undecided' : word));
   assert.equal(await program.ended, 4, program.printed);
   assert.match(program.printed, /^--fail-on: CPU per request, B: undecided/m);

@@ -10,7 +10,7 @@ import { guide, output, place, start, until } from '../lib/walk.js';
 
 const block = guide('docs/guides/scale.md');
 
-test('what is killed is replaced, and no task is lost', { skip: unable }, async (t) => {
+test('a killed process is replaced, and no task is lost', { skip: unable }, async (t) => {
   const server = await natsServer(t, { jetstream: true });
   const [one, two] = [await freePort(), await freePort()];
   const client = block('the-change-3')

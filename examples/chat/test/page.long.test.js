@@ -136,7 +136,7 @@ withBrowser(
       assert.deepEqual(maya.problems, []);
     });
 
-    test('a first visitor is told which room the address leads to', async (t) => {
+    test('a first visitor sees which room the address leads to', async (t) => {
       const chat = await start(t);
       const page = await open(t, `${chat.url}/#Garden`);
       assert.equal(await page.textContent('#welcome-room'), 'garden');

@@ -138,7 +138,7 @@ for (const policy of [...ARMS, 'fixed']) {
       assert.equal(bob.frames.filter((frame) => frame.t === 'typing').length, 0);
     });
 
-    test('who joins gets the newest messages, also those of an earlier life of the room', async (t) => {
+    test('a person who joins gets the newest messages, also those of an earlier life of the room', async (t) => {
       const { url } = await start(t, { policy, limits: { historyLength: 3 } });
       const ada = await Client.connect(t, url, { name: 'Ada' });
       await ada.join('lobby');

@@ -27,7 +27,7 @@ test('both algorithms give Fibonacci numbers', () => {
   }
 });
 
-test('both stop when they are told to', () => {
+test('both stop on request', () => {
   for (const algorithm of ALGORITHMS) {
     const stop = () => {
       throw new Error('enough');
@@ -162,7 +162,7 @@ test('results come in order, and a source is asked only when there is room', asy
   assert.deepEqual(rest, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('when one fails the others are aborted, and the source is told to end', async () => {
+test('when one fails the others are aborted, and the source ends', async () => {
   let hasEnded = false;
   const aborted = [];
   async function* source() {

@@ -168,7 +168,7 @@ test('without a queue a thread that is free is still used', async (t) => {
   assert.equal((await request(service.url, '/fibonacci?n=10')).status, 503);
 });
 
-test('what has begun finishes, though the queue is full for others', async (t) => {
+test('a task that has begun finishes, though the queue is full for others', async (t) => {
   const service = await start(t, { threads: 1, queue: 0 });
   const records = request(service.url, '/records?count=120000');
   await until(() => service.pool.stats().running === 1);
@@ -327,7 +327,7 @@ test('events tell what happens, as long as somebody listens', async (t) => {
   }
 });
 
-test('only so many pages are told', async (t) => {
+test('limits the number of listening pages', async (t) => {
   const { url } = await start(t);
   const ended = new AbortController();
   t.after(() => ended.abort());

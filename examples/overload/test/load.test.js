@@ -132,7 +132,7 @@ test('latency counts from when a request was due, not from when it was sent', as
   assert.ok(Math.max(...latencies) > 900, `${latencies}`);
 });
 
-test('what arrives is asked and counted, by kind; /health on the side', async (t) => {
+test('arrivals are requested and counted, by kind; /health on the side', async (t) => {
   const { port, asked } = await listen(t, (request, response) => {
     if (request.url === '/report') response.writeHead(503);
     else if (request.url === '/item') response.writeHead(200, { age: 1 });

@@ -95,7 +95,7 @@ test('times that are no times, and very long ones', () => {
   assert.ok(long.percentile(100) >= 2_000_000);
 });
 
-test('what is added counts as if it had been recorded', () => {
+test('an added value counts as if it had been recorded', () => {
   const random = randomNumbers(2);
   const times = Array.from({ length: 2000 }, () => 0.01 + random(1e6) / 1000);
   const both = recorded(times.slice(0, 700));

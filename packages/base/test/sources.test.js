@@ -33,7 +33,7 @@ function toldOf(make) {
 
 const newest = (kind) => sources().findLast((source) => source.kind === kind);
 
-test('every object that counts is told of once, and found later', async (t) => {
+test('every object with counters is announced once, and found later', async (t) => {
   const { made, told } = toldOf(() => ({
     emitter: new BatchEmitter(),
     batch: batch(async (items) => items),

@@ -172,7 +172,7 @@ test('a monitor that a listener makes has no delay of before it, and none below 
   assert.equal(await soon(() => made), 0);
 });
 
-test('listeners do not have the AsyncLocalStorage values of whoever made the monitor', async (t) => {
+test('listeners do not have the AsyncLocalStorage values of the code that made the monitor', async (t) => {
   const storage = new AsyncLocalStorage();
   const watch = storage.run('a request', () => monitor({ limit: 20 }));
   t.after(() => watch.stop());

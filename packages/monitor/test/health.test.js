@@ -7,7 +7,7 @@ import { limits, monitor } from '@millrace/monitor';
 import { kernelCounts } from '../dist/health.js';
 import { block, turn } from './block.js';
 
-test('what a report has', async (t) => {
+test('contents of a report', async (t) => {
   const watch = monitor();
   t.after(() => watch.stop());
   block(5);

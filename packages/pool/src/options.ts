@@ -74,7 +74,7 @@ export interface PoolOptions {
   /** Share of the container's memory in use, from which on tasks run one at a time: 0.01 to 1. Default: 0.92. */
   throttleAbove?: number;
   /**
-   * Share in use below which this ends: 0 to 1, less than `throttleAbove`. Default: 0.85, or 0.07 less than `throttleAbove`
+   * Share in use below which throttling ends: 0 to 1, less than `throttleAbove`. Default: 0.85, or 0.07 less than `throttleAbove`
    * if that is lower.
    */
   throttleBelow?: number;

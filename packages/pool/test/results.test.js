@@ -30,7 +30,7 @@ test('results of functions', async (t) => {
 });
 
 for (const name of ['fail', 'failLater']) {
-  test(`what functions throw: ${name}`, async (t) => {
+  test(`errors of functions: ${name}`, async (t) => {
     const pool = open(t);
     const thrown = (what) => pool.run(what, { name }).then(assert.fail, (error) => error);
 

@@ -42,7 +42,7 @@ describe('memory', () => {
     assert.equal(count(words({ perHour: 0.05, noise: 0.05, swing: 0.5 }), 'met'), 0);
   });
 
-  test('what is loaded during the warm-up is no leak', () => {
+  test('memory loaded during the warm-up is no leak', () => {
     const more = (i) => (i < 15 ? 0.3 * (i / 15) : 0.3);
     const { word, lo, hi } = judgeGrowth(hour({ more }), options);
     assert.deepEqual([word, lo < 0, hi > 0], ['met', true, true]);

@@ -43,7 +43,7 @@ test('an id that is acknowledged twice is a fault', () => {
   assert.deepEqual(ledger.faults, ['id 1 was acknowledged twice']);
 });
 
-test('what comes twice, or after a later one, is a fault, also while something is broken', () => {
+test('a message that comes twice, or after a later one, is a fault, also while something is broken', () => {
   const disturbances = new Disturbances();
   const ledger = new Ledger();
   disturbances.begin(0);
@@ -53,7 +53,7 @@ test('what comes twice, or after a later one, is a fault, also while something i
   assert.equal(ledger.counts.heard, 5);
 });
 
-test('what is missed is a fault unless something was broken then', () => {
+test('a missed message is a fault unless something was broken then', () => {
   const disturbances = new Disturbances();
   const ledger = new Ledger();
   const heard = new Heard(ledger, disturbances);

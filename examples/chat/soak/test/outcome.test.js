@@ -102,7 +102,7 @@ describe('the outcome', () => {
     assert.deepEqual(refuted({ ...raw, isFaulty: false }), []);
   });
 
-  test('where the C library cannot be asked, what it has given out is not told', () => {
+  test('without access to the C library, its allocations are not reported', () => {
     const raw = hour();
     for (const { vitals } of raw.found.rests)
       for (const each of Object.values(vitals)) each.native = null;

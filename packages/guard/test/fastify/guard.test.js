@@ -98,7 +98,7 @@ test('retryAfter, message and customError of the plugin are for the guard too', 
 });
 
 for (const where of ['plugin', 'route']) {
-  test(`the pressureHandler of the ${where} answers what the guard refuses, and is told why`, async (t) => {
+  test(`the pressureHandler of the ${where} answers requests that the guard refuses, and gets the reason`, async (t) => {
     const told = [];
     const pressureHandler = (request, reply, type, value) => {
       told.push([type, value]);

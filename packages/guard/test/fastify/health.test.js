@@ -43,7 +43,7 @@ test('a check that is no async function and throws', async (t) => {
   assert.equal((await app.inject('/')).statusCode, 503);
 });
 
-test('the handler is told so, without a value', async (t) => {
+test('the handler gets its type, without a value', async (t) => {
   const app = await appWith(t, {
     healthCheck: answering(false),
     healthCheckInterval: 60_000,

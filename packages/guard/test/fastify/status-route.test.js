@@ -64,7 +64,7 @@ test('routeOpts and routeSchemaOpts are those of the route; the options given st
   }
 });
 
-test('what the check returns is sent as far as routeResponseSchemaOpts has it', async (t) => {
+test('the result of the check is sent as far as routeResponseSchemaOpts has it', async (t) => {
   const app = await appWith(t, {
     healthCheck: async (app) => ({ usage: app.memoryUsage(), version: 3, secret: 'kept' }),
     exposeStatusRoute: {

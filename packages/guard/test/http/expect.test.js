@@ -13,7 +13,7 @@ async function echo(req, res) {
   res.end(text);
 }
 
-test('a request that is let in is told to continue, once', async (t) => {
+test('an admitted request gets 100 Continue, once', async (t) => {
   const { server } = await serve(t, echo);
   const g = guard(server, patient);
   t.after(() => g.close());
@@ -26,7 +26,7 @@ test('a request that is let in is told to continue, once', async (t) => {
   assert.equal(g.stats().classes.normal.admitted, 1);
 });
 
-test('one that waits is told when its turn has come', async (t) => {
+test('a waiting request gets it when its turn has come', async (t) => {
   const order = [];
   const { server } = await serve(t, (req, res) => {
     order.push(req.url);

@@ -84,7 +84,7 @@ test('a server has one guard; a guard may have many servers', async (t) => {
   for (const { server } of [one, two]) assert.equal(Object.hasOwn(server, 'emit'), false);
 });
 
-test('what is no server, or a guard that is closed, is refused', () => {
+test('anything but a server, and a closed guard, is refused', () => {
   const closed = new Guard();
   closed.close();
   const server = http.createServer();
@@ -183,7 +183,7 @@ test('a handler that had to wait sees the async context in which its request cam
   }
 });
 
-test('the guard is told of each connection', async (t) => {
+test('the guard learns of each connection', async (t) => {
   const { server } = await serve(t, hello);
   const g = guard(server, patient);
   t.after(() => g.close());

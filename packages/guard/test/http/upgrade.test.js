@@ -227,7 +227,7 @@ const setups = {
 };
 
 for (const [name, setup] of Object.entries(setups)) {
-  test(`which requests node:http upgrades stays the same: ${name}`, async (t) => {
+  test(`node:http upgrades the same requests: ${name}`, async (t) => {
     assert.deepEqual(await outcomes(t, true, setup), await outcomes(t, false, setup));
   });
 }

@@ -196,7 +196,7 @@ test('a server that dies midway is reported, and all is cleaned up', async (t) =
   assert.equal(allowed(), cores);
 });
 
-test('where it may crash the run says so, with what it had used until then', async (t) => {
+test('a run of a server that may crash says so, with its usage until then', async (t) => {
   const load = { requests: dying, mayCrash: true };
   const { crash, costs, probe, stats } = await run(t, { load, arm: { stats: '/asked' } });
   assert.match(crash, /ended unexpectedly with code 3/);

@@ -98,7 +98,7 @@ test('of nothing, or of what was not counted, there is no cost', () => {
   assert.equal(metrics.latencySpread()(bare), null);
 });
 
-test('what the load, the probe and Millrace say', () => {
+test('metrics of the load, the probe and Millrace', () => {
   assert.equal(metrics.value('msgs_per_s')(whole), 5);
   assert.equal(metrics.latency('p99')(whole), 10);
   assert.equal(metrics.latencySpread()(whole), 5);

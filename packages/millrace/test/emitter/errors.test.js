@@ -85,7 +85,7 @@ test('an uncaught failure ends the process with code 1, with the listener in its
   assert.match(stderr, /failing/);
 });
 
-test('what promises of the batch have to do, and batches of other emitters of the turn, come before it', async () => {
+test('promise jobs of the batch, and batches of other emitters of the turn, come before it', async () => {
   const { code, lines } = await child(`
     import { BatchEmitter } from 'millrace';
     const [e, f] = [new BatchEmitter(), new BatchEmitter()];

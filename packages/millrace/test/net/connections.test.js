@@ -511,7 +511,7 @@ describe('batchConnections refuses', () => {
   const argument = (...words) => refusal('MILLRACE_E_INVALID_ARGUMENT', ...words);
   const option = (...words) => refusal('MILLRACE_E_INVALID_OPTION', ...words);
 
-  test('what is no server', () => {
+  test('anything but a server', () => {
     for (const [server, word] of [
       [undefined, 'undefined'],
       [null, 'null'],
@@ -527,7 +527,7 @@ describe('batchConnections refuses', () => {
     assert.throws(() => batchConnections(createHttp2(), () => {}), argument('node:http2'));
   });
 
-  test('what is no handler, and bad options, and leaves the server alone', () => {
+  test('anything but a handler, and bad options, and leaves the server alone', () => {
     const server = createServer();
     const none = () => {};
     assert.throws(() => batchConnections(server), argument('handler', 'undefined'));

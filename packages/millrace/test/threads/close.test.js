@@ -20,7 +20,7 @@ test('closing delivers what is queued, refuses later posts, and works once', asy
   addon.release(ring);
 });
 
-test('what the callback closes delivers its rest', async () => {
+test('a ring that the callback closes delivers its rest', async () => {
   const batches = [];
   const { ring, closed } = open(
     api(),

@@ -102,7 +102,7 @@ for (const platform of ['darwin', 'win32']) {
   });
 }
 
-test('what a build of the addon takes on each platform', (t) => {
+test('needs of a build of the addon on each platform', (t) => {
   const fixOf = (platform, env) => addonOf('it is missing', place({ platform, env })).fix;
   const nothing = { PATH: folderWith(t) };
   assert.equal(fixOf('linux', nothing), 'npm rebuild millrace, after installing python3, make, cc');
@@ -167,7 +167,7 @@ test('a container: its quota, and a heap that does not fit into its memory', (t)
   assert.match(cgroup(rootWith(t, {})).found, /none/);
 });
 
-test('what to do about a refused io_uring', (t) => {
+test('remedies for a refused io_uring', (t) => {
   const of = (disabled, seccomp) =>
     remedy(
       rootWith(t, {
@@ -210,7 +210,7 @@ test('every copy in the tree of the application is found', (t) => {
   );
 });
 
-test('what metrics need', (t) => {
+test('needs of metrics', (t) => {
   const cwd = folderWith(t, {
     'node_modules/prom-client/package.json': manifest('prom-client', '14.0.0'),
     'node_modules/@opentelemetry/api/package.json': manifest('@opentelemetry/api', '1.9.0'),

@@ -80,7 +80,7 @@ function fault(sent, received) {
   return String(order) === String(order.toSorted()) ? null : 'the order of classes';
 }
 
-test('each member gets the latest message of each key and all others, whoever comes and leaves', async (t) => {
+test('each member gets the latest message of each key and all others, while members come and leave', async (t) => {
   const hall = await openHall(t);
   const peers = await hall.connectMany(4);
   const hub = new Rooms({ maxDeferral: 3_600_000 });
