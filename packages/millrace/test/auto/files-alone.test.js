@@ -135,7 +135,7 @@ describe('once it is loaded', { skip }, () => {
     assert.equal(stats().reads, begun);
   });
 
-  testOnLoop('callbacks come in the order of the calls, for files that the loop reads', async (t) => {
+  testOnLoop('callbacks come in the order of the calls', async (t) => {
     await loaded(t);
     for (const file of files.slice(0, 8)) readFileSync(file);
     const { onLoop } = stats();
