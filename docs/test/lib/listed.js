@@ -59,6 +59,9 @@ export const notRun = {
   'docs/reference/cluster.md#containers': 'a Dockerfile',
   'docs/reference/cluster.md#kubernetes': 'a part of a manifest',
   'docs/reference/cluster.md#systemd': 'it needs systemd',
+  'docs/reference/stalls.md#stalls': OUTPUT,
+  'docs/guides/deploy.md#probes-of-a-blocked-process':
+    'a part of a manifest: deploy/test reads a whole one',
   'docs/guides/deploy.md#app-engine': ACCOUNT,
   'docs/guides/deploy.md#compose': 'it needs a daemon; deploy/test reads compose.yaml',
   'docs/guides/deploy.md#eks': ACCOUNT,

@@ -40,6 +40,8 @@ export const NODE_TABLES = [
     options: 'guard: GuardPluginOptions',
   },
   { page: 'docs/reference/monitor.md', first: 'limit', options: 'monitor: MonitorOptions' },
+  { page: 'docs/reference/stalls.md', first: 'limit', options: 'monitor/stalls: StallOptions' },
+  { page: 'docs/reference/stalls.md', first: 'port', options: 'monitor/stalls: ProbeOptions' },
   { page: 'docs/reference/cluster.md', first: 'port', options: 'cluster: ServeOptions' },
   {
     page: 'docs/reference/pool.md',

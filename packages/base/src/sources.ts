@@ -26,6 +26,7 @@ export type SourceKind =
   | 'rooms'
   | 'socket-io'
   | 'socket-io-fleet'
+  | 'stalls'
   | 'task-client'
   | 'tasks';
 

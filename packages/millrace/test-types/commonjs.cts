@@ -7,6 +7,7 @@ import fs = require('millrace/fs');
 import guard = require('@millrace/guard');
 import metrics = require('@millrace/monitor/metrics');
 import monitor = require('@millrace/monitor');
+import stalls = require('@millrace/monitor/stalls');
 import events = require('@millrace/nats/events');
 import natsRooms = require('@millrace/nats/rooms');
 import natsSocketIo = require('@millrace/nats/socket-io');
@@ -33,5 +34,11 @@ const include: string = threads.include;
 export const all = [
   ...[dashboard.serveDashboard, fs.readFile, guard.guard, metrics, monitor.monitor, net.coalesce],
   ...[observe, ws.Rooms, wsSocketIo.adapterBase, link, fixed, served, include],
-  ...[events.bridge, natsRooms.natsRooms, natsSocketIo.natsAdapter, tasks.TaskClient],
+  ...[
+    stalls.stalls,
+    events.bridge,
+    natsRooms.natsRooms,
+    natsSocketIo.natsAdapter,
+    tasks.TaskClient,
+  ],
 ];

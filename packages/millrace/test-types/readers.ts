@@ -4,6 +4,7 @@ import type { ClusterStats } from '@millrace/cluster';
 import type { GuardStats } from '@millrace/guard';
 import type { CachedStats } from '@millrace/guard/cached';
 import type { Responses, Snapshot } from '@millrace/monitor';
+import type { StallStats } from '@millrace/monitor/stalls';
 import type { BridgeStats, LinkStats } from '@millrace/nats/events';
 import type { NatsRoomsStats } from '@millrace/nats/rooms';
 import type { NatsAdapterStats } from '@millrace/nats/socket-io';
@@ -37,6 +38,7 @@ declare const statistics: {
   responses: { routes: ReturnType<Responses['routes']> };
   rooms: RoomsStats | RoomsStats<NatsRoomsStats>;
   'socket-io-fleet': NatsAdapterStats;
+  stalls: StallStats;
   'task-client': TaskClientStats;
   tasks: TaskWorkerStats;
 };

@@ -3,7 +3,7 @@ import { parse } from '@millrace/base/options';
 import { boolean, custom, type FieldsOf, schema } from '@millrace/base/schema';
 import { type Responses, responses } from '../responses.js';
 import { collect, type Exporter, peer, watchLoop } from './collect.js';
-import { type Family, families } from './vocabulary.js';
+import { type Family, families, type Point } from './vocabulary.js';
 
 interface InstrumentOptions {
   description: string;
@@ -40,6 +40,38 @@ const nameOf = ({ name }: Family): string =>
     .replace(/_total$/, '')
     .replace(/_ms$/, '')
     .replace(areas, '$1.')}`;
+
+/**
+ * Names of the semantic conventions of OpenTelemetry for figures of the loop: its dashboards find them without a word about us. By name and
+ * quantile of our point; the conventions count in seconds.
+ */
+const conventions = [
+  ['loop_utilization', undefined, 'nodejs.eventloop.utilization', '1', 1],
+  ['loop_delay_ms', '0.5', 'nodejs.eventloop.delay.p50', 's', 1000],
+  ['loop_delay_ms', '0.9', 'nodejs.eventloop.delay.p90', 's', 1000],
+  ['loop_delay_ms', '0.99', 'nodejs.eventloop.delay.p99', 's', 1000],
+  ['loop_delay_ms', '1', 'nodejs.eventloop.delay.max', 's', 1000],
+] as const;
+
+const noLabels = {};
+
+/** Observes those of the points that have a conventional name, too. */
+type Conventional = (result: Result, point: Point) => void;
+
+function conventional(meter: ObservableMeter): { observe: Conventional; instruments: object[] } {
+  const known = conventions.map(([name, quantile, conventionalName, unit, divisor]) => {
+    const { help } = families.find((family) => family.name === name)!;
+    const instrument = meter.createObservableGauge(conventionalName, { description: help, unit });
+    return { name, quantile, instrument, divisor };
+  });
+  return {
+    instruments: known.map(({ instrument }) => instrument),
+    observe(result, { name, labels, value }) {
+      const match = known.find((each) => each.name === name && each.quantile === labels.quantile);
+      if (match !== undefined) result.observe(match.instrument, value / match.divisor, noLabels);
+    },
+  };
+}
 
 /** The instruments of a family, under the names of its points. */
 function instruments(meter: ObservableMeter, family: Family): [string, object][] {
@@ -93,16 +125,19 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Exporter {
   const present = exporters.get(meter);
   if (present !== undefined) return present;
   const byName = new Map(families.flatMap((family) => instruments(meter, family)));
+  const { observe, instruments: named } = conventional(meter);
   let endWatch: (() => void) | null = null;
   let counting: Responses | null = null;
   const callback = (result: Result): void => {
-    for (const { name, labels, value } of collect())
-      result.observe(byName.get(name)!, value, labels);
+    for (const point of collect()) {
+      result.observe(byName.get(point.name)!, point.value, point.labels);
+      observe(result, point);
+    }
     // Not before: a meter without an SDK never asks. A monitor that has just begun has nothing to say.
     endWatch ??= watchLoop();
     if (parsed.responses) counting ??= responses();
   };
-  const observed = [...byName.values()];
+  const observed = [...byName.values(), ...named];
   meter.addBatchObservableCallback(callback as never, observed as never);
   const exporter = {
     stop() {

@@ -370,6 +370,16 @@ function monitor({ utilization, loopDelay, gc, kernel }: Snapshot, add: Add): vo
   add('system_calls_total', { kind: 'write' }, calls.write);
 }
 
+interface StallFigures {
+  readonly counts: Counts;
+  readonly durations: Counts;
+}
+
+function stalls({ counts, durations }: StallFigures, add: Add): void {
+  byLabel(add, 'loop_stalls_total', 'state', counts);
+  byLabel(add, 'loop_stall_ms_total', 'state', durations);
+}
+
 function responses({ routes }: { readonly routes: readonly RouteResponses[] }, add: Add): void {
   for (const { route, count, sumMs, statuses, p50, p99, max } of routes) {
     summary(add, 'http_response_ms', { route }, sumMs, count);
@@ -406,6 +416,7 @@ export const readers = {
   rooms,
   'socket-io': socketIo,
   'socket-io-fleet': adapter,
+  stalls,
   'task-client': taskClient,
   tasks,
 } satisfies Readonly<Record<SourceKind, (stats: never, add: Add) => void>>;

@@ -53,6 +53,13 @@ export const families: readonly Family[] = [
     ),
     across: 'max',
   },
+  counter(
+    'loop_stalls_total',
+    '{stall}',
+    'Stalls of the event loop, by state of the main thread.',
+    ['state'],
+  ),
+  counter('loop_stall_ms_total', 'ms', 'Time of those stalls.', ['state']),
   counter('gc_pause_ms_total', 'ms', 'Time that the garbage collector stopped the thread.', [
     'kind',
   ]),

@@ -78,8 +78,14 @@ test('the global provider: names, units and kinds in its style, values as collec
     ['0.5', '0.9', '0.99', '1'],
   );
   // Each point has come through, under one name or another.
-  const count = [...told.values()].reduce((all, { points }) => all + points.length, 0);
+  const ours = [...told].filter(([name]) => name.startsWith('millrace.'));
+  const count = ours.reduce((all, [, { points }]) => all + points.length, 0);
   assert.equal(count, collect().length);
+  // Figures of the loop have the names of the conventions as well, in seconds.
+  const longest = told.get('nodejs.eventloop.delay.max');
+  const [, , , { value }] = delays.points;
+  assert.deepEqual([longest.unit, longest.points[0].value], ['s', value / 1000]);
+  assert.ok(told.has('nodejs.eventloop.utilization') && told.has('nodejs.eventloop.delay.p99'));
 
   const sizeAfterOneMore = async () => {
     emitter.emit('event');

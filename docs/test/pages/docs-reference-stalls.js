@@ -1,0 +1,3 @@
+export const checks = {
+  example: ({ watch }) => watch.stop(),
+};

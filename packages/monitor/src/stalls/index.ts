@@ -1,0 +1,8 @@
+/**
+ * Stalls of the event loop, named while they last.
+ *
+ * @module monitor/stalls
+ */
+export type { ProbeOptions, StallOptions } from './options.js';
+export type { Stall, StallFrame, StallState } from './stall.cjs';
+export { type StallEvents, type StallStats, Stalls, stalls } from './stalls.js';

@@ -1,0 +1,156 @@
+/**
+ * Probes and metrics by HTTP, answered by the watchdog while the event loop of the application is blocked. A process that is merely busy must
+ * not be killed: `/ready` fails after a few seconds of blocking, so that requests go elsewhere, and `/live` only after a much longer time.
+ * Both only know the loop and what the application says by `ready()`; that the application listens is for its own check.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { builtin } from '@millrace/base/realm';
+import { performance } from '@millrace/base/timers';
+import type { ProbeSettings, Stall, StallState } from './stall.cjs';
+
+/** State of the loop, as the watchdog sees it. */
+export interface LoopState {
+  /** How long the loop has been blocked, in ms; 0 if it is not. */
+  readonly blockedMs: number;
+  /** False until the loop has turned once. */
+  readonly hasTurned: boolean;
+  /** False while the application does not want to be ready. */
+  readonly isWilling: boolean;
+  readonly current: Stall | null;
+  readonly recent: readonly Stall[];
+  readonly counts: Readonly<Record<StallState, number>>;
+  readonly durations: Readonly<Record<StallState, number>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly type?: string;
+}
+
+/** Bounds against clients that open connections and send nothing. */
+const mostConnections = 64;
+const requestTimeoutMs = 5000;
+
+/** Serves until the thread ends. `done` is told the port, or why there is none. */
+export function serveProbes(
+  settings: ProbeSettings,
+  read: () => LoopState,
+  done: (port: number | null, why: string) => void,
+): void {
+  const { createServer } = builtin('node:http');
+  const { host, port } = settings;
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) =>
+    respond(request, response, settings, read()),
+  );
+  server.maxConnections = mostConnections;
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    const why =
+      error.code === 'EADDRINUSE' ? 'the port is taken; choose another one' : error.message;
+    done(null, `probes cannot listen on ${host}:${port}: ${why}`);
+  });
+  server.listen({ host, port, exclusive: true }, () => {
+    done((server.address() as import('node:net').AddressInfo).port, '');
+  });
+}
+
+function respond(
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  settings: ProbeSettings,
+  state: LoopState,
+): void {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const answer = isRead
+    ? answerOf(url.split('?')[0]!, settings, state)
+    : { status: 405, body: 'only GET and HEAD\n' };
+  response.writeHead(answer.status, {
+    'content-type': answer.type ?? 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(answer.body),
+    'cache-control': 'no-store',
+    // A kept one may be closed in the moment of the next probe, which would fail.
+    connection: 'close',
+    ...(isRead ? {} : { allow: 'GET, HEAD' }),
+  });
+  response.end(method === 'HEAD' ? undefined : answer.body);
+}
+
+function answerOf(
+  path: string,
+  { readyAfter, liveAfter }: ProbeSettings,
+  state: LoopState,
+): Answer {
+  const { blockedMs, hasTurned, isWilling, current, recent } = state;
+  const blocked = `the event loop has been blocked for ${Math.round(blockedMs)} ms\n`;
+  switch (path) {
+    case '/live':
+      return blockedMs > liveAfter
+        ? { status: 503, body: blocked }
+        : { status: 200, body: 'live\n' };
+    case '/ready':
+      if (!hasTurned) return { status: 503, body: 'the event loop has not turned yet\n' };
+      if (!isWilling) return { status: 503, body: 'the application is not ready\n' };
+      if (blockedMs > readyAfter) return { status: 503, body: blocked };
+      return { status: 200, body: 'ready\n' };
+    case '/metrics':
+      return {
+        status: 200,
+        body: metricsOf(state),
+        type: 'text/plain; version=0.0.4; charset=utf-8',
+      };
+    case '/stalls':
+      return {
+        status: 200,
+        body: `${JSON.stringify({ current, recent })}\n`,
+        type: 'application/json',
+      };
+    default:
+      return { status: 404, body: 'there are /live, /ready, /metrics and /stalls\n' };
+  }
+}
+
+const msPerSecond = 1000;
+
+/** Figures of the process that need no main thread, and the stalls. */
+function metricsOf({ blockedMs, counts, durations }: LoopState): string {
+  const { user, system } = process.cpuUsage();
+  const family = (name: string, kind: string, help: string, series: [string, number][]): string =>
+    [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${kind}`,
+      ...series.map(([labels, value]) => `${name}${labels} ${value}`),
+      '',
+    ].join('\n');
+  const byState = (values: Readonly<Record<StallState, number>>): [string, number][] =>
+    Object.entries(values).map(([state, value]) => [`{state="${state}"}`, value]);
+  return [
+    family(
+      'millrace_loop_blocked_ms',
+      'gauge',
+      'Time for which the event loop has been blocked; 0: it is not.',
+      [['', Math.round(blockedMs)]],
+    ),
+    family(
+      'millrace_loop_stalls_total',
+      'counter',
+      'Stalls of the event loop, by state of the main thread.',
+      byState(counts),
+    ),
+    family('millrace_loop_stall_ms_total', 'counter', 'Time of those stalls.', byState(durations)),
+    family('process_cpu_user_seconds_total', 'counter', 'Total user CPU time spent in seconds.', [
+      ['', user / 1e6],
+    ]),
+    family(
+      'process_cpu_system_seconds_total',
+      'counter',
+      'Total system CPU time spent in seconds.',
+      [['', system / 1e6]],
+    ),
+    family('process_resident_memory_bytes', 'gauge', 'Resident memory size in bytes.', [
+      ['', process.memoryUsage.rss()],
+    ]),
+    family('millrace_watchdog_uptime_seconds', 'gauge', 'Time since the watchdog has started.', [
+      ['', performance.now() / msPerSecond],
+    ]),
+  ].join('');
+}

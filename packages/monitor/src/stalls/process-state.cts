@@ -1,0 +1,162 @@
+/**
+ * The state of a thread as Linux shows it, read from another thread: `schedstat` has its time on a CPU and its time in the queue for one,
+ * `syscall` the system call that it sleeps in. Both are small files that are kept open and read again from their beginning; a reading
+ * takes some 10 µs and does not disturb the thread.
+ *
+ * A loop is idle when its thread sleeps in epoll_wait on the loop's own descriptor. Which one that is has to be learned: execSync sleeps in
+ * a loop of its own. A thread that sleeps on a descriptor and answers a heartbeat meanwhile sleeps in its main loop; the second time in a
+ * row that this is the same descriptor, it is the one. A wrong guess, by two short calls of execSync, ends with the next two right ones.
+ */
+import { builtin } from '@millrace/base/realm';
+import type { ThreadTimes } from './stall.cjs';
+
+const { openSync, readFileSync, readSync } = builtin('node:fs');
+const { arch } = process;
+
+/** A system call that a thread sleeps in. */
+interface SystemCall {
+  readonly name: string;
+  readonly fd: number;
+}
+
+/** Numbers of system calls that can take long, on x64 and arm64; -1: not there. */
+const numbers: readonly (readonly [name: string, x64: number, arm64: number])[] = [
+  ['read', 0, 63],
+  ['write', 1, 64],
+  ['open', 2, -1],
+  ['close', 3, 57],
+  ['stat', 4, -1],
+  ['lstat', 6, -1],
+  ['poll', 7, -1],
+  ['mmap', 9, 222],
+  ['munmap', 11, 215],
+  ['ioctl', 16, 29],
+  ['pread64', 17, 67],
+  ['pwrite64', 18, 68],
+  ['readv', 19, 65],
+  ['writev', 20, 66],
+  ['madvise', 28, 233],
+  ['nanosleep', 35, 101],
+  ['sendfile', 40, 71],
+  ['connect', 42, 203],
+  ['sendto', 44, 206],
+  ['recvfrom', 45, 207],
+  ['sendmsg', 46, 211],
+  ['recvmsg', 47, 212],
+  ['wait4', 61, 260],
+  ['fcntl', 72, 25],
+  ['flock', 73, 32],
+  ['fsync', 74, 82],
+  ['fdatasync', 75, 83],
+  ['ftruncate', 77, 46],
+  ['rename', 82, -1],
+  ['mkdir', 83, -1],
+  ['unlink', 87, -1],
+  ['futex', 202, 98],
+  ['getdents64', 217, 61],
+  ['clock_nanosleep', 230, 115],
+  ['epoll_wait', 232, -1],
+  ['waitid', 247, 95],
+  ['openat', 257, 56],
+  ['unlinkat', 263, 35],
+  ['renameat', 264, 38],
+  ['newfstatat', 262, 79],
+  ['ppoll', 271, 73],
+  ['epoll_pwait', 281, 22],
+  ['fallocate', 285, 47],
+  ['preadv', 295, 69],
+  ['pwritev', 296, 70],
+  ['copy_file_range', 326, 285],
+  ['statx', 332, 291],
+  ['io_uring_enter', 426, 426],
+  ['epoll_pwait2', 441, 441],
+];
+const column = arch === 'x64' ? 1 : arch === 'arm64' ? 2 : null;
+const names = new Map(
+  column === null ? [] : numbers.map((entry) => [entry[column], entry[0]] as const),
+);
+
+const nsPerMs = 1e6;
+
+const parse = (schedstat: string): ThreadTimes => {
+  const [cpu, starved] = schedstat.split(' ');
+  return { cpu: Number(cpu) / nsPerMs, starved: Number(starved) / nsPerMs };
+};
+
+/** Times of the calling thread; null where they are not shown. A wait counts when it is over, so these are exact. */
+export function ownTimes(): ThreadTimes | null {
+  try {
+    return parse(readFileSync('/proc/thread-self/schedstat', 'latin1'));
+  } catch {
+    return null;
+  }
+}
+
+export class ThreadState {
+  readonly #schedstat: number;
+  readonly #syscall: number;
+  readonly #buffer = Buffer.alloc(256);
+  #last = '';
+  #wasIdle = false;
+  /** Descriptor of the loop; -1: not learned yet. */
+  #loop = -1;
+  #candidate = -1;
+  /** Descriptor that the thread slept on at the last look; -1: none. */
+  #asleepOn = -1;
+
+  private constructor(schedstat: number, syscall: number) {
+    this.#schedstat = schedstat;
+    this.#syscall = syscall;
+  }
+
+  /** Null where the kernel, or a sandbox, does not show the thread. */
+  static open(folder: string): ThreadState | null {
+    try {
+      const schedstat = openSync(`${folder}/schedstat`, 'r');
+      const syscall = openSync(`${folder}/syscall`, 'r');
+      const state = new ThreadState(schedstat, syscall);
+      const { cpu } = state.times();
+      state.call();
+      return cpu > 0 ? state : null;
+    } catch {
+      return null;
+    }
+  }
+
+  times(): ThreadTimes {
+    return parse(this.#read(this.#schedstat));
+  }
+
+  /** The system call that the thread sleeps in; null if it sleeps in none, undefined if it runs or wants to. */
+  call(): SystemCall | null | undefined {
+    const [number = '', first] = this.#read(this.#syscall).split(' ');
+    if (number.startsWith('running')) return undefined;
+    if (!/^\d+$/.test(number)) return null;
+    return { name: names.get(Number(number)) ?? `system call ${number}`, fd: Number(first) };
+  }
+
+  /** Whether the thread sleeps in its loop. Remembers the descriptor that it sleeps on, for {@link learn}. */
+  isIdle(): boolean {
+    const now = this.#read(this.#schedstat);
+    if (now === this.#last && this.#wasIdle) return true;
+    this.#last = now;
+    const call = this.call();
+    const fd = call?.name.startsWith('epoll_') ? call.fd : -1;
+    this.#wasIdle = fd >= 0 && fd === this.#loop;
+    if (!this.#wasIdle) this.#asleepOn = fd;
+    return this.#wasIdle;
+  }
+
+  /** A heartbeat that was sent after {@link isIdle} has been answered at once. */
+  learn(): void {
+    const fd = this.#asleepOn;
+    if (fd < 0) return;
+    if (fd === this.#candidate) this.#loop = fd;
+    this.#candidate = fd;
+  }
+
+  #read(fd: number): string {
+    const length = readSync(fd, this.#buffer, 0, this.#buffer.length, 0);
+    return this.#buffer.toString('latin1', 0, length);
+  }
+}

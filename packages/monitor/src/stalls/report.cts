@@ -1,0 +1,103 @@
+/**
+ * Lines about stalls on stderr. The watchdog writes them itself and synchronously: `process.stderr` of a worker goes through the main thread,
+ * which is blocked. A minute has a limited number of lines; the first line of the next minute says how many stalls had none. An error of
+ * stderr, as when its disk is full or its reader is away, costs the line and nothing else.
+ */
+import { builtin } from '@millrace/base/realm';
+import { performance } from '@millrace/base/timers';
+import type { Stall, StallFrame } from './stall.cjs';
+
+const { writeSync } = builtin('node:fs');
+const stderr = 2;
+const minuteMs = 60_000;
+
+const words = {
+  computing: 'computing',
+  starved: 'without a CPU, which other threads have',
+  parked: 'asleep',
+  unknown: 'state unknown',
+};
+
+const placeOf = ({ function: name, file, line, column }: StallFrame): string =>
+  `${name} (${file}:${line}:${column})`;
+
+/** `1.3 s` */
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+
+/** The sentence about a stall, without its end mark. */
+export function summaryOf(stall: Omit<Stall, 'summary'>, why: string | null): string {
+  const { isOver, duration, systemCall } = stall;
+  const length = isOver
+    ? `was blocked for ${seconds(duration)}`
+    : `blocked for ${seconds(duration)} so far`;
+  const call = systemCall === null ? '' : ` in ${systemCall}`;
+  return `event loop ${length}, ${words[stall.state]}${call}${functionOf(stall, why)}`;
+}
+
+function functionOf(stall: Omit<Stall, 'summary'>, why: string | null): string {
+  const { at, builtin: called, caller, seen, samples, agreeing } = stall;
+  if (at === null) {
+    if (why !== null) return `; function unknown: ${why}`;
+    return samples === 0
+      ? '; function unknown until native code returns'
+      : '; no function of the program is on the stack';
+  }
+  const inside = called === null ? placeOf(at) : `${called} called from ${placeOf(at)}`;
+  const outer = caller === null ? '' : `, called from ${placeOf(caller)}`;
+  const grounds = `${agreeing} of ${samples} ${samples === 1 ? 'sample' : 'samples'}`;
+  return seen === 'during'
+    ? `: in ${inside}${outer} (${grounds})`
+    : `: in native code called from ${placeOf(at)} or just before${outer} (${grounds}, taken when it returned)`;
+}
+
+export class Log {
+  readonly #format: 'text' | 'json' | false;
+  readonly #linesPerMinute: number;
+  #minute = 0;
+  #lines = 0;
+  #omitted = 0;
+
+  constructor(format: 'text' | 'json' | false, linesPerMinute: number) {
+    this.#format = format;
+    this.#linesPerMinute = linesPerMinute;
+  }
+
+  /** Writes a line about a stall. False if there was no line left for it. */
+  stall(stall: Stall): boolean {
+    if (this.#format === false) return false;
+    const minute = Math.floor(performance.now() / minuteMs);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#lines = 0;
+    }
+    if (this.#lines >= this.#linesPerMinute) {
+      if (stall.isOver) this.#omitted++;
+      return false;
+    }
+    this.#lines++;
+    const omitted = this.#omitted;
+    this.#omitted = 0;
+    if (this.#format === 'json')
+      this.#write(JSON.stringify({ type: 'millrace.stall', omitted, ...stall }));
+    else
+      this.#write(
+        `millrace: ${stall.summary}${omitted === 0 ? '' : `; ${omitted} more were not logged`}`,
+      );
+    return true;
+  }
+
+  /** Writes what is wrong with the watchdog itself. */
+  fault(sentence: string): void {
+    if (this.#format === 'json')
+      this.#write(JSON.stringify({ type: 'millrace.fault', message: sentence }));
+    else if (this.#format === 'text') this.#write(`millrace: ${sentence}`);
+  }
+
+  #write(line: string): void {
+    try {
+      writeSync(stderr, `${line}\n`);
+    } catch {
+      // It is full or closed. There is nobody to tell.
+    }
+  }
+}

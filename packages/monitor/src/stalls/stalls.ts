@@ -1,0 +1,245 @@
+/**
+ * The main thread's side of the watchdog: starts it, answers its heartbeats, and tells the application about stalls that are over. There is
+ * one for each process, which all callers share.
+ *
+ * The watchdog is a worker thread without a reference: it ends with the process. Should it die before, it is started again once; the second
+ * death leaves the watch off, with the reason in `why`. What it has found out before is kept here.
+ */
+
+import { channel } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
+import { readlinkSync } from 'node:fs';
+import { isMainThread, MessageChannel, MessagePort, Worker } from 'node:worker_threads';
+import { MillraceError } from '@millrace/base/errors';
+import { packageFile } from '@millrace/base/installed';
+import { fault } from '@millrace/base/options';
+import { builtin, otherRuntime } from '@millrace/base/realm';
+import { announce } from '@millrace/base/sources';
+import { thisPackage } from '../package.cjs';
+import { hideSampler } from './capture.cjs';
+import { type StallOptions, stallOptions } from './options.js';
+import {
+  ANSWERED,
+  READY,
+  type Stall,
+  type StallState,
+  type ToMain,
+  type ToWatchdog,
+  type WatchdogSettings,
+  type WatchdogStart,
+} from './stall.cjs';
+
+/** What a watch emits. */
+export interface StallEvents {
+  /** A stall is over. While it lasts no listener can run: the log and the probes tell of it then. */
+  stall: [stall: Stall];
+  /** The probes listen. */
+  probes: [address: { readonly host: string; readonly port: number }];
+}
+
+/** Counts since the start of the watch. */
+export interface StallStats {
+  readonly counts: Readonly<Record<StallState, number>>;
+  /** Time of those stalls in ms. */
+  readonly durations: Readonly<Record<StallState, number>>;
+}
+
+/** Published on when a stall is over; the message is the {@link Stall}. */
+const over = channel('millrace:stall');
+const kept = 100;
+/** Lives of the watchdog. */
+const mostStarts = 2;
+/** The watchdog alone, without the code of the application. */
+const heapMb = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
+
+/** Where another copy of this package finds the watch of this process. */
+const holder = process as unknown as Record<symbol, Stalls | undefined>;
+const key = Symbol.for('millrace.stalls');
+
+/**
+ * Watches the event loop of the main thread, until {@link stop}. It keeps no process alive. Made by {@link stalls}.
+ *
+ * @fires stall when a stall is over
+ * @fires probes when the probes listen
+ */
+export class Stalls extends EventEmitter<StallEvents> {
+  /** The reason why nothing is watched, or why there are no probes; null if all is well. */
+  why: string | null = null;
+  /** Where the probes listen; null while they do not. */
+  address: { readonly host: string; readonly port: number } | null = null;
+  /** @internal True for a watch that ends when another one is asked for, as that of millrace/auto does. */
+  givesWay = false;
+
+  readonly #settings: WatchdogSettings;
+  readonly #words = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #recent: Stall[] = [];
+  readonly #counts = { computing: 0, starved: 0, parked: 0, unknown: 0 };
+  readonly #durations = { computing: 0, starved: 0, parked: 0, unknown: 0 };
+  #starts = 0;
+  #lastId = 0;
+  /** How the watchdog has ended. */
+  #failure = 'the watchdog has ended';
+  #worker: Worker | null = null;
+  #port: MessagePort | null = null;
+  #unhide: (() => void) | null = null;
+
+  /** @internal */
+  constructor(settings: WatchdogSettings) {
+    super();
+    this.#settings = settings;
+    this.#words[READY] = 1;
+    const { postMessage } = MessagePort.prototype;
+    this.#unhide = hideSampler((answer: ToWatchdog) => {
+      if (this.#port !== null) Reflect.apply(postMessage, this.#port, [answer]);
+    });
+    this.#start();
+    announce('stalls', this as Stalls, (each) => each.stats());
+  }
+
+  /** The last hundred stalls that are over, oldest first. */
+  recent(): Stall[] {
+    return [...this.#recent];
+  }
+
+  stats(): StallStats {
+    return { counts: { ...this.#counts }, durations: { ...this.#durations } };
+  }
+
+  /** Tells `/ready` whether the application wants requests, for example false at the beginning of a shutdown. True at first. */
+  ready(isReady: boolean): void {
+    Atomics.store(this.#words, READY, isReady ? 1 : 0);
+  }
+
+  /** Ends the watch and its probes; what was found out can still be read. Idempotent. */
+  stop(): void {
+    if (holder[key] === this) delete holder[key];
+    this.#unhide?.();
+    this.#unhide = null;
+    this.#release();
+  }
+
+  #release(): void {
+    this.address = null;
+    this.#port?.close();
+    this.#port = null;
+    const worker = this.#worker;
+    this.#worker = null;
+    worker?.removeAllListeners('exit');
+    void worker?.terminate();
+  }
+
+  #start(): void {
+    this.#starts++;
+    const { port1, port2 } = new MessageChannel();
+    const workerData: WatchdogStart = {
+      ...this.#settings,
+      words: this.#words,
+      port: port2,
+      thread: mainThread(),
+      cwd: process.cwd(),
+      firstId: this.#lastId + 1,
+      isFirst: this.#starts === 1,
+    };
+    const worker = new Worker(packageFile(thisPackage, 'dist/stalls/watchdog.cjs', 'stalls()'), {
+      workerData,
+      transferList: [port2],
+      name: 'millrace-stalls',
+      // Neither the preloads of the application nor its options, of which millrace/auto is one.
+      argv: [],
+      execArgv: [],
+      env: {},
+      stdout: true,
+      stderr: true,
+      resourceLimits: heapMb,
+    });
+    worker.on('error', (error: Error) => {
+      this.#failure = `the watchdog has failed: ${error.message}`;
+    });
+    worker.on('exit', () => this.#died());
+    worker.unref();
+    port1.on('message', (message: ToMain) => this.#received(message));
+    port1.unref();
+    this.#worker = worker;
+    this.#port = port1;
+  }
+
+  #died(): void {
+    this.#release();
+    if (this.#starts < mostStarts) this.#start();
+    else this.why = this.#failure;
+  }
+
+  #received(message: ToMain): void {
+    if (typeof message === 'number') Atomics.store(this.#words, ANSWERED, message);
+    else if ('stall' in message) this.#ended(message.stall);
+    else if ('why' in message) this.why = message.why;
+    else {
+      this.address = message.probes;
+      this.emit('probes', message.probes);
+    }
+  }
+
+  #ended(stall: Stall): void {
+    this.#lastId = stall.id;
+    this.#counts[stall.state]++;
+    this.#durations[stall.state] += stall.duration;
+    this.#recent.push(stall);
+    if (this.#recent.length > kept) this.#recent.shift();
+    if (over.hasSubscribers) over.publish(stall);
+    this.emit('stall', stall);
+  }
+}
+
+/** Folder of the main thread in /proc. */
+function mainThread(): string | null {
+  try {
+    return `/proc/${readlinkSync('/proc/thread-self')}`;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Begins to watch the event loop of the main thread, from a thread of its own. Without options it returns the watch that is there, if there is
+ * one. An idle loop costs a few tenths of a percent of a CPU, the thread about 10 MB.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know, a value out of range, and options when there is a watch
+ * already; `MILLRACE_E_RUNTIME` in a worker thread, under the permission model, and on Bun and Deno
+ */
+export function stalls(options?: StallOptions): Stalls {
+  const present = holder[key];
+  if (present !== undefined) {
+    if (options === undefined) return present;
+    if (!present.givesWay) {
+      throw fault(
+        'stalls()',
+        'there is a watch in this process already; call it without options to get that, or stop() it before',
+      );
+    }
+  }
+  const why = obstacle();
+  if (why !== null) throw new MillraceError('MILLRACE_E_RUNTIME', `stalls(): ${why}`);
+  const settings = stallOptions(options ?? {});
+  present?.stop();
+  const watch = new Stalls({ ...settings, probes: ownPort(settings.probes) });
+  holder[key] = watch;
+  return watch;
+}
+
+/** The reason why nothing can be watched here. */
+function obstacle(): string | null {
+  if (otherRuntime !== null) return `${otherRuntime} cannot be watched, only Node.js`;
+  if (!isMainThread) return 'it watches the main thread; call it there, not in a worker thread';
+  // Connecting to the main thread ends some releases of Node.js under it.
+  if ('permission' in process && process.permission !== undefined) {
+    return 'the permission model is on, which forbids to look at the main thread from another one';
+  }
+  return null;
+}
+
+/** Processes of a cluster must not share the port: a probe asks one process. */
+function ownPort(probes: WatchdogSettings['probes']): WatchdogSettings['probes'] {
+  if (probes === null || probes.port === 0) return probes;
+  const { worker } = builtin('node:cluster') as unknown as typeof import('node:cluster').default;
+  return worker === undefined ? probes : { ...probes, port: probes.port + worker.id };
+}

@@ -1,0 +1,284 @@
+/**
+ * The watchdog: a thread that looks at the main thread's event loop and names what blocks it, while it does. The main thread has no
+ * timer and no hook for it, so an idle program stays asleep.
+ *
+ * At each look the loop is in one of three states:
+ *
+ * - **idle**: the main thread sleeps in its own epoll_wait, as Linux shows it ({@link ThreadState}). Elsewhere this is never known.
+ * - **asked**: it is not idle, and a heartbeat has been sent, a message that a turn of the loop answers. An answer ends this state.
+ * - **stalled**: there was no answer for `limit`. Samples of its stack are taken, and the stall is logged while it lasts. An answer ends it.
+ *
+ * A stall is counted from its heartbeat on: it may have begun up to one `interval` earlier, never later. Until the first answer the
+ * limit is ten times as long, as a program loads its modules in its first turn. When this thread itself is late, all were: if it
+ * waited for a CPU, so did the program, and the time counts; if it did neither run nor wait, the process was stopped (SIGSTOP, a frozen
+ * container), and the time does not count. Clocks are monotonic.
+ *
+ * This file owns the state of the loop and of the stall; the main thread gets copies of what is over.
+ */
+import { builtin } from '@millrace/base/realm';
+import { performance, setTimeout, wallClock } from '@millrace/base/timers';
+import { Capture, Samples } from './capture.cjs';
+import { type LoopState, serveProbes } from './probes.cjs';
+import { ThreadState } from './process-state.cjs';
+import { Log, summaryOf } from './report.cjs';
+import {
+  ANSWERED,
+  type ProbeSettings,
+  READY,
+  type Stall,
+  type StallState,
+  type ThreadTimes,
+  type ToMain,
+  type ToWatchdog,
+  type WatchdogStart,
+} from './stall.cjs';
+
+const { readlinkSync } = builtin('node:fs');
+const { workerData } = builtin('node:worker_threads');
+
+/** Time between two samples, and between two looks while a heartbeat is under way, in ms. */
+const sampleMs = 20;
+/** Samples with a function of the program at the beginning of a stall; the line about it comes after them, or after `firstLineMs`. */
+const firstSamples = 5;
+const firstLineMs = 500;
+/** Time between two later samples, in ms, and how many there are. */
+const laterSampleMs = 1000;
+const mostSamples = 100;
+/** Factor of `limit` until the loop has turned once. */
+const startFactor = 10;
+/** Time in ms without a trace of this thread after which the process counts as stopped. */
+const stoppedMs = 200;
+const kept = 100;
+
+/** A heartbeat that is under way. */
+interface Heartbeat {
+  readonly number: number;
+  /** Moved forward by the time in which the process was stopped. */
+  since: number;
+  readonly startedAt: number;
+  readonly times: ThreadTimes | null;
+}
+
+/** A stall that is not over. */
+interface OpenStall {
+  readonly id: number;
+  readonly samples: Samples;
+  sampledAt: number;
+  isLogged: boolean;
+  isAnswered: boolean;
+  /** Looks at which the thread slept, by the name of its system call; null: in none. */
+  readonly calls: Map<string | null, number>;
+}
+
+class Watchdog {
+  readonly #settings: WatchdogStart;
+  readonly #thread: ThreadState | null;
+  readonly #own: ThreadState | null;
+  readonly #capture: Capture;
+  readonly #log: Log;
+  readonly #recent: Stall[] = [];
+  readonly #counts = { computing: 0, starved: 0, parked: 0, unknown: 0 };
+  readonly #durations = { computing: 0, starved: 0, parked: 0, unknown: 0 };
+  #sent = 0;
+  #heartbeat: Heartbeat | null = null;
+  #stall: OpenStall | null = null;
+  #hasTurned: boolean;
+  #nextId: number;
+  #due = performance.now();
+  /** Time on a CPU and waiting for one of this thread, at the last look. */
+  #ownMs = 0;
+
+  constructor(settings: WatchdogStart) {
+    this.#settings = settings;
+    this.#nextId = settings.firstId;
+    this.#hasTurned = !settings.isFirst;
+    this.#thread = settings.thread === null ? null : ThreadState.open(settings.thread);
+    this.#own = this.#thread === null ? null : ThreadState.open(ownFolder());
+    this.#capture = new Capture(settings.cwd, () => this.#thread?.times() ?? null);
+    this.#log = new Log(settings.log, settings.linesPerMinute);
+    settings.port.on('message', (answer: ToWatchdog) => this.#sampled(answer));
+    const { probes } = settings;
+    if (probes !== null) {
+      serveProbes(
+        probes,
+        () => this.#state(),
+        (port, why) => this.#served(probes, port, why),
+      );
+    }
+  }
+
+  /** Looks at the loop, and again later. */
+  look(): void {
+    const now = performance.now();
+    this.#discountStop(now);
+    const heartbeat = this.#heartbeat;
+    if (heartbeat === null) {
+      if (this.#thread?.isIdle() !== true) this.#send(now);
+    } else if (Atomics.load(this.#settings.words, ANSWERED) === heartbeat.number) {
+      this.#answered(now, heartbeat);
+    } else if (now - heartbeat.since >= this.#limit) {
+      this.#observe(now, heartbeat);
+    }
+    const waitMs = this.#waitMs(now);
+    this.#due = now + waitMs;
+    setTimeout(() => this.look(), waitMs);
+  }
+
+  get #limit(): number {
+    const { limit } = this.#settings;
+    return this.#hasTurned ? limit : limit * startFactor;
+  }
+
+  #waitMs(now: number): number {
+    const { interval } = this.#settings;
+    if (this.#stall !== null) return sampleMs;
+    if (this.#heartbeat === null) return interval;
+    return Math.max(1, Math.min(interval, this.#heartbeat.since + this.#limit - now));
+  }
+
+  #discountStop(now: number): void {
+    if (this.#heartbeat === null) return;
+    const before = this.#ownMs;
+    const { cpu, starved } = this.#own?.times() ?? { cpu: 0, starved: 0 };
+    this.#ownMs = cpu + starved;
+    const late = now - this.#due;
+    const stopped = this.#own === null ? late - stoppedMs : late - (this.#ownMs - before);
+    if (stopped > stoppedMs) this.#heartbeat.since += stopped;
+  }
+
+  #send(now: number): void {
+    const { cpu, starved } = this.#own?.times() ?? { cpu: 0, starved: 0 };
+    this.#ownMs = cpu + starved;
+    this.#sent = (this.#sent + 1) | 0;
+    const times = this.#thread?.times() ?? null;
+    this.#heartbeat = { number: this.#sent, since: now, startedAt: wallClock.now(), times };
+    this.#tell(this.#sent);
+  }
+
+  #answered(now: number, heartbeat: Heartbeat): void {
+    const stall = this.#stall;
+    if (stall !== null) {
+      // A sample that native code has delayed is answered in the same moment.
+      if (this.#capture.isPending && !stall.isAnswered) {
+        stall.isAnswered = true;
+        return;
+      }
+      this.#end(now, heartbeat, stall);
+    } else this.#thread?.learn();
+    this.#hasTurned = true;
+    this.#heartbeat = null;
+  }
+
+  /** Called at each look while the loop is stalled. */
+  #observe(now: number, heartbeat: Heartbeat): void {
+    this.#stall ??= {
+      id: this.#nextId++,
+      samples: new Samples(),
+      sampledAt: Number.NEGATIVE_INFINITY,
+      isLogged: false,
+      isAnswered: false,
+      calls: new Map(),
+    };
+    const stall = this.#stall;
+    const call = this.#thread?.call();
+    if (call !== undefined) {
+      const name = call?.name ?? null;
+      stall.calls.set(name, (stall.calls.get(name) ?? 0) + 1);
+    }
+    const { count, placed } = stall.samples;
+    const apart = placed < firstSamples ? 0 : laterSampleMs;
+    if (count < mostSamples && now - stall.sampledAt >= apart) {
+      stall.sampledAt = now;
+      this.#capture.ask();
+    }
+    if (stall.isLogged) return;
+    if (placed < firstSamples && now - heartbeat.since < this.#limit + firstLineMs) return;
+    stall.isLogged = true;
+    this.#log.stall(this.#describe(now, heartbeat, stall, false));
+  }
+
+  #sampled(answer: ToWatchdog): void {
+    const sample = this.#capture.read(answer);
+    if (sample !== null) this.#stall?.samples.add(sample);
+  }
+
+  #end(now: number, heartbeat: Heartbeat, stall: OpenStall): void {
+    const over = this.#describe(now, heartbeat, stall, true);
+    this.#stall = null;
+    this.#capture.forget();
+    this.#counts[over.state]++;
+    this.#durations[over.state] += over.duration;
+    this.#recent.push(over);
+    if (this.#recent.length > kept) this.#recent.shift();
+    this.#log.stall(over);
+    this.#tell({ stall: over });
+  }
+
+  #describe(now: number, heartbeat: Heartbeat, stall: OpenStall, isOver: boolean): Stall {
+    const duration = Math.round(now - heartbeat.since);
+    const times = this.#thread?.times() ?? null;
+    const before = heartbeat.times ?? { cpu: 0, starved: 0 };
+    const cpu = times === null ? null : Math.round(times.cpu - before.cpu);
+    const [[call] = [null]] = [...stall.calls].sort(([, a], [, b]) => b - a);
+    const waited = times === null ? null : Math.round(times.starved - before.starved);
+    // A wait that is not over has not been counted yet.
+    const starved = stall.calls.size > 0 || cpu === null ? waited : Math.max(0, duration - cpu);
+    const state = stateOf(duration, cpu, starved);
+    const described = {
+      id: stall.id,
+      startedAt: heartbeat.startedAt,
+      ...{ duration, isOver, state, cpu, starved },
+      systemCall: state === 'parked' ? call : null,
+      samples: stall.samples.count,
+      ...stall.samples.read(),
+    };
+    return { ...described, summary: summaryOf(described, this.#capture.why) };
+  }
+
+  #state(): LoopState {
+    const now = performance.now();
+    const heartbeat = this.#heartbeat;
+    const stall = this.#stall;
+    const isBlocked = heartbeat !== null && stall !== null;
+    return {
+      blockedMs: isBlocked ? now - heartbeat.since : 0,
+      hasTurned: this.#hasTurned,
+      isWilling: Atomics.load(this.#settings.words, READY) === 1,
+      current: isBlocked ? this.#describe(now, heartbeat, stall, false) : null,
+      recent: this.#recent,
+      counts: this.#counts,
+      durations: this.#durations,
+    };
+  }
+
+  #served({ host }: ProbeSettings, port: number | null, why: string): void {
+    if (port !== null) this.#tell({ probes: { host, port } });
+    else {
+      this.#log.fault(why);
+      this.#tell({ why });
+    }
+  }
+
+  #tell(message: ToMain): void {
+    this.#settings.port.postMessage(message);
+  }
+}
+
+/** The state that a thread had for most of the time. */
+function stateOf(duration: number, cpu: number | null, starved: number | null): StallState {
+  if (cpu === null || starved === null) return 'unknown';
+  const parked = duration - cpu - starved;
+  if (parked > cpu && parked > starved) return 'parked';
+  return starved > cpu ? 'starved' : 'computing';
+}
+
+/** Folder of this thread in /proc. */
+function ownFolder(): string {
+  try {
+    return `/proc/${readlinkSync('/proc/thread-self')}`;
+  } catch {
+    return '';
+  }
+}
+
+new Watchdog(workerData as WatchdogStart).look();

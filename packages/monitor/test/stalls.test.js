@@ -1,0 +1,366 @@
+/** Real programs that block their event loop: what the watch says while they do, and afterwards. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { result, run } from './run.js';
+import { blocked } from './stalls/run.js';
+
+const isLinux = process.platform === 'linux';
+const source = readFileSync(new URL('stalls/program.js', import.meta.url), 'utf8').split('\n');
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** For scripts: `stalled(watch)` blocks again and again until a stall is over, and resolves with it. */
+const prelude = `
+  import { stalls } from '@millrace/monitor/stalls';
+  const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  function spin(onTurn = () => {}) {
+    const end = performance.now() + 1000;
+    while (performance.now() < end) onTurn();
+  }
+  async function stalled(watch, onTurn) {
+    let over = null;
+    watch.once('stall', (stall) => (over = stall));
+    while (over === null) {
+      spin(onTurn);
+      await sleep(200);
+    }
+    return over;
+  }
+`;
+
+/** The last stall at the function of the program. */
+const at = (stalls, name) => stalls.findLast((stall) => stall.at?.function.includes(name));
+
+function assertAt({ at: frame, summary }, kind) {
+  assert.equal(frame.file, 'program.js', summary);
+  assert.match(source[frame.line - 1], new RegExp(`blocks: ${kind}\\b`), summary);
+}
+
+describe('a stall in JavaScript is named while it lasts', () => {
+  const cases = {
+    loop: 'blockInLoop',
+    expression: 'blockInExpression',
+    sort: 'compareSlowly',
+    gzip: 'blockInGzip',
+    wait: 'blockInWait',
+    jobs: 'blockInJobs',
+  };
+  for (const [kind, name] of Object.entries(cases)) {
+    test(kind, async (t) => {
+      const program = await blocked(t, kind);
+      const during = await program.until((stall) => at([stall], name)?.samples >= 3);
+      assert.equal(during.isOver, false);
+      assert.equal(during.seen, 'during');
+      assertAt(during, kind);
+      await program.logged(' so far, ');
+      program.release();
+      const { code, stalls, stderr } = await program.end();
+      assert.equal(code, 0, stderr);
+      const over = at(stalls, name);
+      assert.equal(over.isOver, true);
+      assert.equal(over.id, during.id);
+      assert.ok(over.duration >= during.duration);
+      assert.ok(stderr.includes(`millrace: ${over.summary}\n`), stderr);
+    });
+  }
+});
+
+describe('a stall in native code is named when that returns', { skip: !isLinux }, () => {
+  for (const [kind, name, call] of [
+    ['child', 'blockInChild', /^epoll_p?wait$/],
+    ['fifo', 'blockInFifo', /^open(at)?$/],
+  ]) {
+    test(kind, async (t) => {
+      const program = await blocked(t, kind);
+      const during = await program.until(
+        ({ state, duration }) => state === 'parked' && duration > 1000,
+      );
+      assert.equal(during.at, null);
+      assert.match(during.systemCall, call);
+      assert.match(during.summary, /, asleep in .+; function unknown until native code returns$/);
+      program.release();
+      const { code, stalls, stderr } = await program.end();
+      assert.equal(code, 0, stderr);
+      const over = at(stalls, name);
+      assert.equal(over.seen, 'after');
+      assert.match(over.summary, /, taken when it returned\)$/);
+      assertAt(over, kind);
+    });
+  }
+});
+
+describe('the log', () => {
+  test('has a line of JSON for each line on request', async (t) => {
+    const program = await blocked(t, 'loop', { log: 'json' });
+    await program.until((stall) => at([stall], 'blockInLoop')?.samples >= 5);
+    program.release();
+    const { stderr } = await program.end();
+    const lines = stderr.trim().split('\n').map(JSON.parse);
+    assert.ok(lines.every(({ type }) => type === 'millrace.stall'));
+    assert.equal(lines.findLast(({ isOver }) => isOver).at.function, 'blockInLoop');
+  });
+
+  test('is silent on request', async (t) => {
+    const program = await blocked(t, 'loop', { log: false });
+    await program.until((stall) => stall.samples >= 5);
+    program.release();
+    const { code, stderr } = await program.end();
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+
+  test('has a limited number of lines in a minute', async () => {
+    const { code, stdout, stderr } = await run(`${prelude}
+      const watch = stalls({ limit: 20, linesPerMinute: 1 });
+      for (let i = 0; i < 6; i++) await stalled(watch);
+      console.log(watch.recent().length);
+    `);
+    assert.equal(code, 0, stderr);
+    const count = Number(stdout);
+    assert.ok(count >= 6, stdout);
+    // Each would have one line, and most of them two.
+    assert.ok(stderr.trim().split('\n').length < count, stderr);
+  });
+
+  test('does without a stderr that is closed', async () => {
+    const { code, stdout } = await run(`${prelude}
+      import { closeSync } from 'node:fs';
+      const watch = stalls();
+      await stalled(watch);
+      closeSync(2);
+      await stalled(watch);
+      console.log(JSON.stringify(watch.why));
+    `);
+    assert.deepEqual({ code, stdout }, { code: 0, stdout: 'null\n' });
+  });
+});
+
+describe('probes', () => {
+  test('answer while the loop is blocked', async (t) => {
+    const program = await blocked(t, 'loop', { probes: { port: 0, readyAfter: 1 } });
+    await program.until((stall) => stall.duration > 200);
+    const [live, ready, metrics] = await Promise.all(
+      ['/live', '/ready', '/metrics'].map(program.ask),
+    );
+    assert.equal(live.status, 200);
+    assert.equal(ready.status, 503);
+    assert.match(await ready.text(), /^the event loop has been blocked for \d+ ms\n$/);
+    assert.match(await metrics.text(), /^millrace_loop_blocked_ms [1-9]\d+$/m);
+    assert.equal((await program.ask('/other')).status, 404);
+    program.release();
+    assert.equal((await program.end()).code, 0);
+  });
+
+  test('fail for a live process after a block that is too long', async (t) => {
+    const program = await blocked(t, 'loop', { probes: { port: 0, liveAfter: 1 } });
+    await program.until((stall) => stall.duration > 200);
+    assert.equal((await program.ask('/live')).status, 503);
+    program.release();
+    assert.equal((await program.end()).code, 0);
+  });
+
+  test('are ready when the application is', async () => {
+    const { statuses } = await result(`${prelude}
+      const watch = stalls({ limit: 60_000, probes: { port: 0 } });
+      while (watch.address === null) await sleep(20);
+      const url = 'http://127.0.0.1:' + watch.address.port + '/ready';
+      const ask = async (options) => (await fetch(url, options)).status;
+      // At first the loop has not turned, as the watchdog knows it.
+      while ((await ask()) !== 200);
+      watch.ready(false);
+      const statuses = [await ask()];
+      watch.ready(true);
+      statuses.push(await ask(), await ask({ method: 'POST' }));
+      console.log(JSON.stringify({ statuses }));
+      process.exit();
+    `);
+    assert.deepEqual(statuses, [503, 200, 405]);
+  });
+
+  test('say that their port is taken, and the watch goes on', async (t) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = server.address();
+    const { code, stdout, stderr } = await run(`${prelude}
+      const watch = stalls({ probes: { port: ${port} } });
+      while (watch.why === null) await sleep(20);
+      await stalled(watch);
+      console.log(watch.address, watch.why);
+    `);
+    const sentence = `probes cannot listen on 127.0.0.1:${port}: the port is taken; choose another one`;
+    assert.deepEqual({ code, stdout }, { code: 0, stdout: `null ${sentence}\n` }, stderr);
+    assert.ok(stderr.includes(`millrace: ${sentence}\n`), stderr);
+  });
+});
+
+describe('the watched program', () => {
+  test('keeps pending jobs, its stack limit and its prepareStackTrace', async () => {
+    const { changes, calls, samples } = await result(`${prelude}
+      const watch = stalls({ log: false });
+      Error.stackTraceLimit = 7;
+      let [jobs, changes, calls] = [0, 0, 0];
+      Error.prepareStackTrace = () => String(calls++);
+      const keys = Reflect.ownKeys(Error).length;
+      const check = () => {
+        if (Error.stackTraceLimit !== 7 || Reflect.ownKeys(Error).length !== keys) changes++;
+        const before = jobs;
+        Promise.resolve().then(() => jobs++);
+        process.nextTick(() => jobs++);
+        for (let i = 0; i < 1e6; i++) if (jobs !== before) changes++;
+      };
+      let samples = 0;
+      while (samples < 5) samples += (await stalled(watch, check)).samples;
+      delete Error.prepareStackTrace;
+      console.log(JSON.stringify({ changes, calls, samples }));
+    `);
+    assert.deepEqual({ changes, calls }, { changes: 0, calls: 0 });
+    assert.ok(samples >= 5);
+  });
+
+  for (const flag of ['--jitless', '--no-addons', '--enable-source-maps']) {
+    test(`is watched with ${flag}`, async () => {
+      const script = `${prelude}
+        const watch = stalls({ log: false });
+        let stack = [];
+        while (stack.length === 0) ({ stack } = await stalled(watch));
+        console.log(JSON.stringify(stack.map((frame) => frame.function)));
+      `;
+      const names = await result(script, { nodeArgs: [flag, '--no-warnings'] });
+      assert.ok(names.includes('spin'), String(names));
+    });
+  }
+
+  test('is watched with --frozen-intrinsics, without names', async () => {
+    const script = `${prelude}
+      const watch = stalls({ log: false });
+      let summary = '';
+      while (!summary.includes('unknown:')) ({ summary } = await stalled(watch));
+      console.log(JSON.stringify(summary));
+    `;
+    const nodeArgs = ['--frozen-intrinsics', '--no-warnings'];
+    const summary = await result(script, { nodeArgs });
+    assert.match(summary, /; function unknown: errors of this program have no stacks, /);
+  });
+
+  test('ends at once, with its exit code, and prints nothing', async () => {
+    const script =
+      "import { stalls } from '@millrace/monitor/stalls'; stalls(); process.exitCode = 7;";
+    const { code, stdout, stderr } = await run(script);
+    assert.deepEqual({ code, stdout, stderr }, { code: 7, stdout: '', stderr: '' });
+  });
+
+  test('ends in the middle of a stall, with its exit code', async () => {
+    const { code, stderr } = await run(`${prelude}
+      await stalled(stalls());
+      spin();
+      process.exit(7);
+    `);
+    assert.equal(code, 7);
+    assert.doesNotMatch(stderr, /debugger/);
+  });
+
+  test('ends by a signal in the middle of a stall', async (t) => {
+    const program = await blocked(t, 'loop');
+    await program.until((stall) => stall.samples > 0);
+    process.kill(program.pid, 'SIGTERM');
+    assert.equal((await program.end()).signal, 'SIGTERM');
+  });
+
+  test('may be stopped for a while, which does not count', { skip: !isLinux }, async (t) => {
+    const program = await blocked(t, 'loop');
+    await program.until((stall) => stall.samples > 0);
+    process.kill(program.pid, 'SIGSTOP');
+    await sleep(4000);
+    process.kill(program.pid, 'SIGCONT');
+    await program.until(() => true);
+    program.release();
+    const { stalls, blocked: ms } = await program.end();
+    const longest = Math.max(...stalls.map(({ duration }) => duration));
+    assert.ok(longest < ms - 2500, `${longest} of ${ms}`);
+  });
+});
+
+describe('stalls()', () => {
+  test('returns the watch that is there, and refuses other options', async () => {
+    const { same, code, message } = await result(`
+      import { stalls } from '@millrace/monitor/stalls';
+      const watch = stalls({ limit: 200 });
+      const same = stalls() === watch;
+      try {
+        stalls({ limit: 300 });
+      } catch ({ code, message }) {
+        watch.stop();
+        stalls({ limit: 300 }).stop();
+        console.log(JSON.stringify({ same, code, message }));
+      }
+    `);
+    assert.equal(same, true);
+    assert.equal(code, 'MILLRACE_E_INVALID_OPTION');
+    assert.match(
+      message,
+      /^stalls\(\): there is a watch in this process already; .* stop\(\) it before$/,
+    );
+  });
+
+  test('refuses to watch a worker thread', async () => {
+    const worker = new Worker(
+      `import('@millrace/monitor/stalls').then(({ stalls }) => stalls()).catch(({ code, message }) =>
+        require('node:worker_threads').parentPort.postMessage({ code, message }));`,
+      { eval: true },
+    );
+    const [{ code, message }] = await once(worker, 'message');
+    assert.equal(code, 'MILLRACE_E_RUNTIME');
+    assert.match(message, /^stalls\(\): it watches the main thread; /);
+    await worker.terminate();
+  });
+
+  test('refuses to watch under the permission model', async () => {
+    const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission';
+    const script = `
+      import { stalls } from '@millrace/monitor/stalls';
+      try { stalls(); } catch ({ code, message }) { console.log(JSON.stringify({ code, message })); }
+    `;
+    const { code, message } = await result(script, {
+      nodeArgs: [flag, '--allow-fs-read=*', '--allow-worker', '--no-warnings'],
+    });
+    assert.equal(code, 'MILLRACE_E_RUNTIME');
+    assert.match(message, /^stalls\(\): the permission model is on, /);
+  });
+
+  test('starts a watchdog that dies once again, and then says why not', async () => {
+    const { starts, why } = await result(`
+      import { stalls } from '@millrace/monitor/stalls';
+      let starts = 0;
+      process.on('worker', (worker) => {
+        starts++;
+        worker.terminate();
+      });
+      const watch = stalls();
+      while (watch.why === null) await new Promise((resolve) => setTimeout(resolve, 20));
+      console.log(JSON.stringify({ starts, why: watch.why }));
+    `);
+    assert.deepEqual({ starts, why }, { starts: 2, why: 'the watchdog has ended' });
+  });
+
+  test('tells channels and metrics what is over', async () => {
+    const { told, total } = await result(`${prelude}
+      import { subscribe } from 'node:diagnostics_channel';
+      import { collect } from '@millrace/monitor/metrics';
+      const watch = stalls({ log: false });
+      let told = 0;
+      subscribe('millrace:stall', () => told++);
+      await stalled(watch);
+      const total = collect()
+        .filter(({ name }) => name === 'loop_stalls_total')
+        .reduce((sum, { value }) => sum + value, 0);
+      console.log(JSON.stringify({ told, total: total - watch.recent().length }));
+    `);
+    assert.ok(told >= 1);
+    assert.equal(total, 0);
+  });
+});
