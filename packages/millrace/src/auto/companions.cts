@@ -3,18 +3,13 @@ import { builtin } from '@millrace/base/realm';
 import type * as Observe from '../tools/observe/index.js' with { 'resolution-mode': 'import' };
 import type { Features, Settings } from './feature.cjs';
 import { whenSettled } from './features.cjs';
-import { sentence } from './functions.cjs';
+import { canRequire, sentence } from './functions.cjs';
 
 const { randomBytes } = builtin('node:crypto');
 const { resolve } = builtin('node:path');
 const { isMainThread } = builtin('node:worker_threads');
 
 type Observation = Observe.Observation;
-
-/** True if Node.js loads ES modules synchronously, and prints no warning about it, as 22.12 and 23.0 to 23.4 do. */
-const canRequire =
-  (process.features as { require_module?: boolean }).require_module === true &&
-  !/^v(22\.12|23\.[0-4])\./.test(process.version);
 
 /**
  * Starts those that are wanted; `feeds`: another process serves the dashboard, and wants to hear from this one. The promise

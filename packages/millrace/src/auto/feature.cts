@@ -5,16 +5,17 @@
  */
 import type { GuardOptions } from '@millrace/guard' with { 'resolution-mode': 'import' };
 import type { MonitorOptions } from '@millrace/monitor' with { 'resolution-mode': 'import' };
+import type { StallOptions } from '@millrace/monitor/stalls' with { 'resolution-mode': 'import' };
 import type { CoalesceOptions, EnlargeOptions } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
 import type { InstallOptions } from '../ws/index.js' with { 'resolution-mode': 'import' };
 
 /**
- * Name of a feature. ws: fan-out of `millrace/ws`; fs: `millrace/fs`; dns: shared look-ups of equal names; reads:
- * `enlarge()`; net: `coalesce()`; guard: `@millrace/guard`; monitor: `@millrace/monitor`.
+ * ws: fan-out of `millrace/ws`; fs: `millrace/fs`; dns: equal look-ups of names together; reads: `enlarge()`; net: `coalesce()`; guard:
+ * `@millrace/guard`; monitor: `@millrace/monitor`; stalls: `@millrace/monitor/stalls`.
  */
-export type FeatureName = 'ws' | 'fs' | 'dns' | 'reads' | 'net' | 'guard' | 'monitor';
+export type FeatureName = 'ws' | 'fs' | 'dns' | 'reads' | 'net' | 'guard' | 'monitor' | 'stalls';
 
 /** State of a feature. waiting: switched on, but without anything to act on yet. */
 export type FeatureState = 'off' | 'waiting' | 'active';
@@ -77,6 +78,7 @@ export interface Settings {
   readonly net: boolean | CoalesceOptions;
   readonly guard: boolean | GuardSettings;
   readonly monitor: boolean | Omit<MonitorOptions, 'tasks'>;
+  readonly stalls: boolean | StallOptions;
   readonly dashboard: false | DashboardSettings;
   readonly metrics: false | 'opentelemetry';
   /** Path of the file; null: none. */

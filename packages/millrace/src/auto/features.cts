@@ -23,6 +23,7 @@ export const defaults: Settings = Object.freeze({
   net: false,
   guard: false,
   monitor: false,
+  stalls: false,
   dashboard: false,
   metrics: false,
   file: null,
@@ -192,6 +193,10 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
       const { MonitorPart } = require('./monitor.cjs') as typeof import('./monitor.cjs');
       return new MonitorPart(options('monitor'));
     },
+    stalls() {
+      const { StallsPart } = require('./stalls.cjs') as typeof import('./stalls.cjs');
+      return new StallsPart(options('stalls'));
+    },
   };
   const feature = (name: FeatureName, trigger: Trigger) =>
     new LazyFeature(name, trigger, load[name]);
@@ -204,5 +209,7 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
     net: feature('net', atOnce),
     guard: feature('guard', atOnce),
     monitor: feature('monitor', whenSettled),
+    // The first turn of a program may be the one that blocks.
+    stalls: feature('stalls', atOnce),
   });
 }

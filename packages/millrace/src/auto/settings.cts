@@ -27,6 +27,7 @@ export const featureNames: readonly FeatureName[] = [
   'net',
   'guard',
   'monitor',
+  'stalls',
 ];
 const environment = 'the environment';
 const switchNames = ['off', 'observe', 'on', 'all', 'dashboard', 'no-dashboard'].concat(
@@ -62,22 +63,23 @@ export function switchesOf({ MILLRACE }: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * Reads MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD and MILLRACE_DASHBOARD_TOKEN from `env`, and millrace.config.json
- * from the folder `cwd`. With `off` among the switches nothing else is looked at. Throws at the first mistake.
+ * Reads MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD, MILLRACE_DASHBOARD_TOKEN and MILLRACE_PROBES from `env`, and
+ * millrace.config.json from the folder `cwd`. With `off` among the switches nothing else is looked at. Throws at the first mistake.
  */
 export function readSettings(env: NodeJS.ProcessEnv, cwd = '.'): Settings {
-  const { MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD: address } = env;
+  const { MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD: address, MILLRACE_PROBES: probes } = env;
   const switches = switchesOf(env);
   if (switches.includes('off')) return off;
   const file = MILLRACE_CONFIG || (cwd === '.' ? usualFile : `${cwd}/${usualFile}`);
   const hasFile = MILLRACE_CONFIG ? true : existsSync(file);
-  if (!hasFile && !MILLRACE && !address) return defaults;
+  if (!hasFile && !MILLRACE && !address && !probes) return defaults;
   const settings: Given = { ...defaults, ...(hasFile ? ofFile(file) : {}) };
   applySwitches(settings, switches);
   if (address && !switches.includes('no-dashboard')) {
     const { token } = settings.dashboard || dashboardDefaults;
-    settings.dashboard = { ...parseAddress(address), token };
+    settings.dashboard = { ...parseAddress('MILLRACE_DASHBOARD', address), token };
   }
+  if (probes && !switches.includes('no-stalls')) addProbes(settings, probes);
   const { MILLRACE_DASHBOARD_TOKEN: token } = env;
   if (token && settings.dashboard) settings.dashboard = { ...settings.dashboard, token };
   if (settings.mode === 'off') return { ...off, file: settings.file ?? null };
@@ -106,13 +108,20 @@ function mistakenSwitch(word: string): string {
   return is.unknownOption('MILLRACE', word, switchNames);
 }
 
+/** Switches `stalls` on, with probes at this address. What the file says of them else stays. */
+function addProbes(settings: Given, address: string): void {
+  const given = typeof settings.stalls === 'object' ? settings.stalls : {};
+  const probes = { ...(given.probes || {}), ...parseAddress('MILLRACE_PROBES', address) };
+  settings.stalls = { ...given, probes };
+}
+
 /** HOST:PORT, with brackets around a HOST that has colons in it. */
-function parseAddress(address: string): { host: string; port: number } {
+function parseAddress(name: string, address: string): { host: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address);
   const port = Number(match?.[3] ?? Number.NaN);
   if (match !== null && port <= 65_535) return { host: (match[1] ?? match[2])!, port };
   const wanted = 'HOST:PORT, such as 127.0.0.1:7117, with a port from 0 to 65535';
-  throw new Error(badValue(environment, 'MILLRACE_DASHBOARD', show(address), wanted));
+  throw new Error(badValue(environment, name, show(address), wanted));
 }
 
 /** The settings of a file. */

@@ -63,11 +63,10 @@ function start(): Started {
 }
 
 function settingsOrExit(env: NodeJS.ProcessEnv): Settings {
-  const { MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD } = env;
+  const { MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD, MILLRACE_PROBES } = env;
   // As for most programs: there is nothing to read, and each file that is loaded takes about 0.5 ms.
-  if (!MILLRACE && !MILLRACE_CONFIG && !MILLRACE_DASHBOARD && !existsSync(usualFile)) {
-    return defaults;
-  }
+  const isSet = MILLRACE || MILLRACE_CONFIG || MILLRACE_DASHBOARD || MILLRACE_PROBES;
+  if (!isSet && !existsSync(usualFile)) return defaults;
   try {
     const { readSettings } = require('./settings.cjs') as typeof import('./settings.cjs');
     return readSettings(env);

@@ -23,6 +23,7 @@ const defaults = {
   net: false,
   guard: false,
   monitor: false,
+  stalls: false,
   dashboard: false,
   metrics: false,
   file: null,
@@ -46,7 +47,8 @@ test('switches', () => {
     observe: { mode: 'observe' },
     'observe,on': {},
     'net, guard,no-fs': { net: true, guard: true, fs: false },
-    'all,no-guard': { net: true, monitor: true },
+    'all,no-guard': { net: true, monitor: true, stalls: true },
+    'stalls,no-monitor': { stalls: true },
     'no-ws,ws': {},
     dashboard: { dashboard },
     'dashboard,no-dashboard': {},
@@ -81,6 +83,20 @@ test('the address of the dashboard', () => {
       /the environment: 'MILLRACE_DASHBOARD' is ".*"; it must be HOST:PORT/,
     );
   }
+});
+
+test('the address of probes', (t) => {
+  const of = (MILLRACE_PROBES, more = {}, folder = nowhere) =>
+    readSettings({ MILLRACE_PROBES, ...more }, folder).stalls;
+  assert.deepEqual(of('0.0.0.0:7118'), { probes: { host: '0.0.0.0', port: 7118 } });
+  assert.equal(of('0.0.0.0:7118', { MILLRACE: 'no-stalls' }), false);
+  const folder = folderWith(t, { stalls: { limit: 50, probes: { port: 1, readyAfter: 9 } } });
+  const probes = { host: 'localhost', port: 0, readyAfter: 9 };
+  assert.deepEqual(of('localhost:0', {}, folder), { limit: 50, probes });
+  assert.throws(
+    () => of('7118'),
+    /the environment: 'MILLRACE_PROBES' is "7118"; it must be HOST:PORT/,
+  );
 });
 
 test('the environment goes before the file, the file before the defaults', (t) => {
@@ -275,7 +291,11 @@ test('a file accepts exactly the options of the features', async (t) => {
   const { monitor } = await import('@millrace/monitor');
   const { Guard } = await import('@millrace/guard');
   const { install } = await import('millrace/ws');
+  const { stallOptions } = await import(
+    import.meta.resolve('@millrace/monitor/stalls').replace('index.js', 'options.js')
+  );
   const takes = {
+    stalls: stallOptions,
     reads: readOptions,
     monitor: (options) => monitor(options).stop(),
     guard: (options) => new Guard(options).close(),
