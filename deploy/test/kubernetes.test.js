@@ -147,6 +147,14 @@ describe('pods', () => {
   }
 });
 
+test('the compute service has a liveness probe that a blocked loop answers', () => {
+  const { env, ports, livenessProbe } = container('Deployment', 'compute');
+  const { value } = env.find(({ name }) => name === 'MILLRACE_PROBES');
+  const { containerPort } = ports.find(({ name }) => name === livenessProbe.httpGet.port);
+  assert.equal(value, `0.0.0.0:${containerPort}`);
+  assert.equal(livenessProbe.httpGet.path, '/live');
+});
+
 test('services, budgets, scalers and monitors are about something that is there', () => {
   const labels = pods.map(({ object: each }) => each.spec.template.metadata.labels);
   const isThere = (wanted) =>
