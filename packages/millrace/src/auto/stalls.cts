@@ -61,7 +61,7 @@ export class StallsPart implements Part {
   }
 }
 
-/** Whether this process serves probes: the first one, and the workers of its cluster, which have ports of their own. */
+/** Reports whether this process serves probes: the first one does, and the workers of its cluster, which have ports of their own. */
 function hasProbes(): boolean {
   const { [owner]: pid = String(process.pid) } = process.env;
   if (pid === String(process.pid)) return true;

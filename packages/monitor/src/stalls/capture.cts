@@ -133,7 +133,7 @@ export class Capture {
   }
 }
 
-/** Whether the thread has computed or slept for long in `elapsed` ms. To wait for a CPU says nothing about it. */
+/** Reports whether the thread has computed or slept for long in `elapsed` ms. A wait for a CPU does not count. */
 function isLate(elapsed: number, before: ThreadTimes | null, after: ThreadTimes | null): boolean {
   if (before === null || after === null) return elapsed > lateMs;
   const cpu = after.cpu - before.cpu;
@@ -173,7 +173,7 @@ const isPlaced = (frame: Frame): frame is Placed =>
 const isForeign = ({ file }: Placed): boolean => /[\\/]?node_modules[\\/]/.test(file);
 const mostLines = 16;
 
-/** What the samples of a stall say together. */
+/** Result of all samples of a stall. */
 interface Verdict {
   readonly at: StallFrame | null;
   readonly builtin: string | null;

@@ -10,7 +10,7 @@ import type { ProbeSettings, Stall, StallState } from './stall.cjs';
 
 /** State of the loop, as the watchdog sees it. */
 export interface LoopState {
-  /** How long the loop has been blocked, in ms; 0 if it is not. */
+  /** Time in ms for which the loop has been blocked; 0 if it is not. */
   readonly blockedMs: number;
   /** False until the loop has turned once. */
   readonly hasTurned: boolean;

@@ -135,7 +135,7 @@ export class ThreadState {
     return { name: names.get(Number(number)) ?? `system call ${number}`, fd: Number(first) };
   }
 
-  /** Whether the thread sleeps in its loop. Remembers the descriptor that it sleeps on, for {@link learn}. */
+  /** Reports whether the thread sleeps in its loop. Remembers the descriptor that it sleeps on, for {@link learn}. */
   isIdle(): boolean {
     const now = this.#read(this.#schedstat);
     if (now === this.#last && this.#wasIdle) return true;

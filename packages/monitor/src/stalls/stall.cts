@@ -60,7 +60,7 @@ export interface Stall {
   readonly summary: string;
 }
 
-/** Where probes are answered, and when they fail. */
+/** Address of the probes, and the blocked times in ms after which they fail. */
 export interface ProbeSettings {
   readonly host: string;
   readonly port: number;
@@ -77,7 +77,7 @@ export interface WatchdogSettings {
   readonly probes: ProbeSettings | null;
 }
 
-/** What the watchdog starts with. */
+/** Start message of the watchdog. */
 export interface WatchdogStart extends WatchdogSettings {
   /** {@link ANSWERED} and the other words. */
   readonly words: Int32Array;

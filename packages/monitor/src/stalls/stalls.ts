@@ -29,7 +29,7 @@ import {
   type WatchdogStart,
 } from './stall.cjs';
 
-/** What a watch emits. */
+/** Events of a watch. */
 export interface StallEvents {
   /** A stall is over. While it lasts no listener can run: the log and the probes tell of it then. */
   stall: [stall: Stall];
@@ -52,7 +52,7 @@ const mostStarts = 2;
 /** The watchdog alone, without the code of the application. */
 const heapMb = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
 
-/** Where another copy of this package finds the watch of this process. */
+/** Place of the watch of this process, for other copies of this package, too. */
 const holder = process as unknown as Record<symbol, Stalls | undefined>;
 const key = Symbol.for('millrace.stalls');
 
@@ -65,7 +65,7 @@ const key = Symbol.for('millrace.stalls');
 export class Stalls extends EventEmitter<StallEvents> {
   /** The reason why nothing is watched, or why there are no probes; null if all is well. */
   why: string | null = null;
-  /** Where the probes listen; null while they do not. */
+  /** Address of the probes; null while they do not listen. */
   address: { readonly host: string; readonly port: number } | null = null;
   /** @internal True for a watch that ends when another one is asked for, as that of millrace/auto does. */
   givesWay = false;
@@ -77,7 +77,7 @@ export class Stalls extends EventEmitter<StallEvents> {
   readonly #durations = { computing: 0, starved: 0, parked: 0, unknown: 0 };
   #starts = 0;
   #lastId = 0;
-  /** How the watchdog has ended. */
+  /** Reason for the end of the watchdog. */
   #failure = 'the watchdog has ended';
   #worker: Worker | null = null;
   #port: MessagePort | null = null;
