@@ -6,7 +6,10 @@ import { cached } from '@millrace/guard/cached';
 import { snippetsOf } from '../lib/snippets.js';
 
 const answer = async () => 'an answer';
-const given = { checkout: answer, report: answer, events: answer, healthCheck: async () => true };
+const given = {
+  ...{ checkout: answer, report: answer, events: answer, healthCheck: async () => true },
+  tenantOf: () => 'a tenant',
+};
 
 export async function setup(name) {
   const server = createServer().listen(0);

@@ -3,10 +3,13 @@
  * the predicted ones, per class.
  */
 import { type ClassIndex, classNames } from './classes.js';
-import type { Gate } from './gate.js';
-import type { LoopTime } from './loop-time.js';
 import type { Route } from './routes.js';
-import { costOf, type Waiting } from './waiting.js';
+import { costOf, type Extra, type Kind } from './waiting.js';
+
+/** What it asks of the queue. */
+interface Queue {
+  workBefore(cls: ClassIndex, kind: Kind | null, extra: Extra): number;
+}
 
 /** Ratio of actual to predicted waits: the factor by which predictions are multiplied. */
 export class Correction {
@@ -25,12 +28,13 @@ export class Correction {
 }
 
 export class Forecast {
-  readonly #waiting: Waiting;
-  readonly #gate: Gate;
-  readonly #time: LoopTime;
+  readonly #waiting: Queue;
+  readonly #gate: { readonly size: number };
+  readonly #time: Extra;
   readonly #corrections: readonly Correction[] = classNames.map(() => new Correction());
 
-  constructor(waiting: Waiting, gate: Gate, time: LoopTime) {
+  /** `gate` knows how many async requests are under way, `time` what requests cost beside their handlers. */
+  constructor(waiting: Queue, gate: { readonly size: number }, time: Extra) {
     this.#waiting = waiting;
     this.#gate = gate;
     this.#time = time;
@@ -38,13 +42,13 @@ export class Forecast {
 
   /** Returns the total cost of a route's request on the loop, in ms. */
   costOf(route: Route): number {
-    return costOf(route, this.#time.extraMs, this.#time.asyncMs);
+    return costOf(route, this.#time);
   }
 
-  /** Work in ms ahead of a request of that class. Of what is under way, half is done on average. */
-  workBefore(cls: ClassIndex, route: Route | null): number {
-    const { extraMs, asyncMs } = this.#time;
-    return this.#waiting.workBefore(cls, route, extraMs, asyncMs) + (this.#gate.size * asyncMs) / 2;
+  /** Work in ms ahead of a request of that class and kind; null: behind all of its class. Of what is under way, half is done on average. */
+  workBefore(cls: ClassIndex, kind: Kind | null): number {
+    const underWayMs = (this.#gate.size * this.#time.asyncMs) / 2;
+    return this.#waiting.workBefore(cls, kind, this.#time) + underWayMs;
   }
 
   /** The wait in ms of a request of that class with so much work ahead of it. */

@@ -4,7 +4,7 @@
  * decrease (Chiu and Jain 1989, as TCP does it). The signal is the loop's busy share, not latency: a slow database is no
  * reason to ask it less. Pure: the caller says what time it is and how busy the loop was.
  */
-import { TicketList } from './list.js';
+import { List } from './list.js';
 import type { Ticket } from './ticket.js';
 
 export interface Concurrency {
@@ -30,7 +30,7 @@ const parkMs = 2000;
 
 export class Gate {
   readonly #options: Concurrency;
-  readonly #running = new TicketList();
+  readonly #running = new List<Ticket>();
   #limit: number;
   #decidedMs = 0;
   /** Requests that were over since the last decision. */

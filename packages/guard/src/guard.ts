@@ -26,13 +26,13 @@ import { Gate } from './gate.js';
 import { GateKeeper } from './gate-keeper.js';
 import { Kinds } from './kinds.js';
 import { LoopTime } from './loop-time.js';
-import { Observer } from './observer.js';
 import { type CompleteOptions, completeOptions, type GuardOptions } from './options.js';
 import { type Route, RouteTable } from './routes.js';
 import { Running } from './running.js';
+import { Shadow } from './shadow.js';
 import { Shedding, type StaleSource } from './shedding.js';
 import { Slices } from './slices.js';
-import { ClassCounts, type GuardStats, routeStats } from './stats.js';
+import { ClassCounts, cohortStats, type GuardStats, routeStats } from './stats.js';
 import type { Ticket, TicketOwner } from './ticket.js';
 import { Waiting } from './waiting.js';
 
@@ -53,7 +53,7 @@ export class Guard {
 
   readonly #routes: RouteTable;
   readonly #kinds: Kinds;
-  readonly #waiting = new Waiting();
+  readonly #waiting = new Waiting<Ticket>();
   readonly #gate: Gate;
   readonly #keeper: GateKeeper;
   readonly #time = new LoopTime();
@@ -61,8 +61,8 @@ export class Guard {
   readonly #running: Running;
   readonly #slices: Slices;
   readonly #shedding: Shedding;
-  readonly #eviction: Eviction;
-  readonly #observer: Observer | null;
+  readonly #eviction: Eviction<Ticket>;
+  readonly #shadow: Shadow | null;
   readonly #counts: readonly ClassCounts[] = classNames.map(() => new ClassCounts());
   readonly #maxWaitMs: readonly number[];
   readonly #owner: TicketOwner = { closed: (ticket) => this.#closed(ticket) };
@@ -78,12 +78,22 @@ export class Guard {
     this.#gate = new Gate(concurrency);
     this.#keeper = new GateKeeper(this.#gate, this.#time, () => this.#wake());
     this.#forecast = new Forecast(this.#waiting, this.#gate, this.#time);
-    this.#observer = observe ? new Observer() : null;
-    this.#running = new Running(this.#gate, this.#time, this.#observer, this.#counts, this.#owner);
+    this.#maxWaitMs = [maxWait.high, maxWait.normal, maxWait.low, Number.POSITIVE_INFINITY];
+    this.#shadow = observe
+      ? new Shadow(this.options, this.#time, this.#counts, this.#maxWaitMs)
+      : null;
+    this.#running = new Running(this.#gate, this.#time, this.#shadow, this.#counts, this.#owner);
     this.#slices = new Slices(this.#work(), slice, rest);
     this.#shedding = new Shedding(this.options, this.caches, this.#counts, this.#forecast);
-    this.#maxWaitMs = [maxWait.high, maxWait.normal, maxWait.low, Number.POSITIVE_INFINITY];
-    this.#eviction = new Eviction(this.#waiting, this.#forecast, this.#shedding, this.#maxWaitMs);
+    this.#eviction = new Eviction(
+      this.#waiting,
+      this.#forecast,
+      this.#maxWaitMs,
+      (ticket, ...why) => {
+        ticket.release();
+        this.#shedding.shed(ticket, ...why);
+      },
+    );
     announce('guard', this as Guard, (each) => each.stats());
   }
 
@@ -99,6 +109,7 @@ export class Guard {
 
   /** Counters since the guard was created. Costs a loop over its routes. */
   stats(): GuardStats {
+    this.#shadow?.catchUp(performance.now());
     const byClass = Object.fromEntries(
       classes.map((cls) => [
         classNames[cls],
@@ -115,6 +126,7 @@ export class Guard {
       rejectionsHeld: this.#shedding.held,
       classes: byClass,
       routes: routeStats([...this.#routes.values(), ...this.#routes.others]),
+      cohorts: cohortStats(this.#kinds.cohorts()),
     };
   }
 
@@ -129,6 +141,7 @@ export class Guard {
     for (const fn of this.#onClose.splice(0)) fn();
     this.#shedding.flush();
     this.#keeper.stop();
+    this.#shadow?.close();
     this.#wake();
   }
 
@@ -161,9 +174,11 @@ export class Guard {
     const now = performance.now();
     const { cls, route } = ticket;
     ticket.arrivedMs = now;
+    ticket.cohort = this.#kinds.cohortOf(ticket.req);
     this.#slices.notice();
-    if (this.#observer !== null) {
-      this.#observe(this.#observer, ticket, now);
+    if (this.#shadow !== null) {
+      if (!this.#isClosed) this.#shadow.arrived(ticket, now);
+      this.#running.run(ticket, now);
       return;
     }
     const busyMs = this.#time.busyFor(now);
@@ -181,13 +196,13 @@ export class Guard {
       this.#slices.restAfter(this.#running.tookMs);
       return;
     }
-    ticket.predictedMs = this.#forecast.workBefore(cls, route);
+    ticket.predictedMs = this.#forecast.workBefore(cls, ticket);
     const wait = this.#forecast.waitFor(ticket.predictedMs, cls);
     if (wait > this.#maxWaitMs[cls]! && this.#isPredictable(route, now)) {
       this.#shedding.shed(ticket, 'wait', wait, now);
       return;
     }
-    if (this.#waiting.size >= this.options.maxQueue && !this.#eviction.makeRoom(cls, now)) {
+    if (this.#waiting.size >= this.options.maxQueue && !this.#eviction.makeRoom(ticket, now)) {
       this.#shedding.shed(ticket, 'full', wait, now);
       return;
     }
@@ -197,23 +212,13 @@ export class Guard {
   /** Refuses a request that was not admitted, for adapters with their own limits. */
   reject(ticket: Ticket, reason: 'pressure' | 'unhealthy'): void {
     const now = performance.now();
-    if (this.#observer !== null) {
-      this.#counts[ticket.cls]!.wouldShed[reason]++;
+    ticket.cohort = this.#kinds.cohortOf(ticket.req);
+    if (this.#shadow !== null) {
+      if (!this.#isClosed) this.#shadow.arrived(ticket, now, reason);
       this.#running.run(ticket, now);
       return;
     }
     this.#shedding.shed(ticket, reason, 0, now);
-  }
-
-  /** Runs it whatever its wait would be, and counts what a guard that sheds would have done. */
-  #observe(observer: Observer, ticket: Ticket, now: number): void {
-    const wait = observer.arrived(now, ticket);
-    if (wait > this.#maxWaitMs[ticket.cls]!) {
-      this.#counts[ticket.cls]!.wouldShed.wait++;
-    } else if (ticket.route.isAsync) {
-      observer.admitted(ticket.cls, this.#time.asyncMs);
-    }
-    this.#running.run(ticket, now);
   }
 
   /** Busy time of the loop up to which requests of a route run at once, in ms. What takes next to nothing may go on for longer. */
@@ -234,7 +239,7 @@ export class Guard {
 
   #queue(ticket: Ticket): void {
     ticket.stage = 'queued';
-    ticket.route.open++;
+    ticket.hold();
     ticket.context = captureContext('auto');
     this.#waiting.push(ticket);
     ticket.owner = this.#owner;
@@ -247,7 +252,7 @@ export class Guard {
     if (ticket.stage === 'queued') {
       this.#waiting.remove(ticket);
       ticket.stage = 'over';
-      ticket.route.open--;
+      ticket.release();
       this.#counts[ticket.cls]!.gone++;
       return;
     }
@@ -283,7 +288,7 @@ export class Guard {
       const { cls } = ticket;
       if (ticket.gone()) {
         ticket.stage = 'over';
-        ticket.route.open--;
+        ticket.release();
         this.#counts[cls]!.gone++;
         continue;
       }

@@ -1,4 +1,4 @@
-/** Route and class of a request: the user's functions come before the guard's own findings. */
+/** Which route a request is of, which class, and which cohort: what users say by their functions comes before what the guard finds by itself. */
 import type { IncomingMessage } from 'node:http';
 import { MillraceError, show } from '@millrace/base/errors';
 import {
@@ -8,16 +8,19 @@ import {
   type RequestClass,
   toClassIndex,
 } from './classes.js';
+import { type Cohort, CohortTable } from './cohorts.js';
 import type { CompleteOptions } from './options.js';
 import type { Route, RouteTable } from './routes.js';
 
 export class Kinds {
   readonly #options: CompleteOptions;
   readonly #routes: RouteTable;
+  readonly #cohorts: CohortTable;
 
   constructor(options: CompleteOptions, routes: RouteTable) {
     this.#options = options;
     this.#routes = routes;
+    this.#cohorts = new CohortTable(options.maxCohorts);
   }
 
   /** The route of a request; `name` is what an adapter calls it. */
@@ -39,6 +42,23 @@ export class Kinds {
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
     return this.#routes.byName(given, method, name ?? path);
+  }
+
+  /** The cohort of a request. */
+  cohortOf(req: IncomingMessage): Cohort {
+    const { cohort } = this.#options;
+    if (cohort === null) return this.#cohorts.none;
+    const name: unknown = cohort(req);
+    if (name === undefined || typeof name === 'string') return this.#cohorts.byName(name);
+    throw new MillraceError(
+      'MILLRACE_E_BAD_RESULT',
+      `option 'cohort' returned ${show(name)}; it must return a name, or undefined`,
+    );
+  }
+
+  /** Cohorts that had requests; none without the option. */
+  cohorts(): Iterable<Cohort> {
+    return this.#options.cohort === null ? [] : this.#cohorts.values();
   }
 
   /** The class of a request of that route; `known` is what an adapter knows of it. */

@@ -1,28 +1,33 @@
-/** A list of tickets, linked through them: no allocation, and any can be taken out. */
-import type { Ticket } from './ticket.js';
+/** A list of items, linked through them: no allocation, and any can be taken out. */
 
-export class TicketList {
-  first: Ticket | null = null;
-  last: Ticket | null = null;
+/** What an item of a list needs. It is in one list at a time. */
+export interface Linked<Item> {
+  previous: Item | null;
+  next: Item | null;
+}
+
+export class List<Item extends Linked<Item>> {
+  first: Item | null = null;
+  last: Item | null = null;
   size = 0;
 
-  push(ticket: Ticket): void {
-    ticket.previous = this.last;
-    ticket.next = null;
-    if (this.last === null) this.first = ticket;
-    else this.last.next = ticket;
-    this.last = ticket;
+  push(item: Item): void {
+    item.previous = this.last;
+    item.next = null;
+    if (this.last === null) this.first = item;
+    else this.last.next = item;
+    this.last = item;
     this.size++;
   }
 
-  remove(ticket: Ticket): void {
-    const { previous, next } = ticket;
+  remove(item: Item): void {
+    const { previous, next } = item;
     if (previous === null) this.first = next;
     else previous.next = next;
     if (next === null) this.last = previous;
     else next.previous = previous;
-    ticket.previous = null;
-    ticket.next = null;
+    item.previous = null;
+    item.next = null;
     this.size--;
   }
 }

@@ -3,6 +3,11 @@ import { performance } from '@millrace/base/timers';
 
 const { nodeTiming } = performance;
 
+/** Node.js 20.18 and 22.8 have it. */
+interface LoopCounts {
+  readonly uvMetricsInfo?: { readonly loopCount: number };
+}
+
 /** Weight of the newest window. */
 const newest = 0.3;
 const windowMs = 100;
@@ -53,6 +58,11 @@ export class LoopTime {
       this.#busySinceMs = nowMs;
     }
     return nowMs - this.#busySinceMs;
+  }
+
+  /** Turns of the loop so far; 0 where Node.js does not count them. */
+  get turns(): number {
+    return (nodeTiming as LoopCounts).uvMetricsInfo?.loopCount ?? 0;
   }
 
   /** The loop has had its pause: others were given their turn. */

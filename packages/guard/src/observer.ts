@@ -1,5 +1,6 @@
 /**
- * Says what a guard would have shed, while everything runs as it comes. Requests that one turn of the loop hands over were all
+ * Says roughly what a guard would have shed, to a program that watches an application and times some of its requests only; a guard in
+ * shadow (shadow.ts) knows each of them. Requests that one turn of the loop hands over were all
  * there when it began; run one after another, each waits for those before it. A queue that is only reckoned with, which loses its work as
  * time goes by, tells which of them a guard had not let in.
  */
@@ -33,11 +34,6 @@ export class Observer {
 
   /** A request held the loop for so long, whether or not a guard had let it in. */
   ran(cls: ClassIndex, ms: number): void {
-    this.#workMs[cls]! += ms;
-  }
-
-  /** A guard had let in a request that will take so much of the loop after its handler has returned. */
-  admitted(cls: ClassIndex, ms: number): void {
     this.#workMs[cls]! += ms;
   }
 

@@ -4,13 +4,15 @@ import { parse, parseValue } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { classesField, type RequestClass } from './classes.js';
 import type { Concurrency } from './gate.js';
+import type { ShedReason } from './reasons.js';
 import type { RejectDelay } from './rejections.js';
-import type { ShedReason } from './ticket.js';
 
 /** Argument of {@link GuardOptions.onShed}. */
 export interface ShedInfo {
   class: RequestClass;
   route: string;
+  /** By the option `cohort`; `(none)` without one. */
+  cohort: string;
   reason: ShedReason;
   /** Predicted or actual wait in ms. */
   waitMs: number;
@@ -38,7 +40,12 @@ export interface GuardOptions {
   classify?: (req: IncomingMessage) => RequestClass | undefined;
   /** Returns the name under which cost and time of a request are counted. Default: method and path, with ids in it as `:id`. */
   route?: (req: IncomingMessage) => string;
-  /** Longest predicted wait in ms of an admitted request: 1 to 600,000; default 300, 250 and 150; a number is for all. */
+  /**
+   * The cohort of a request, such as its tenant. Cohorts of a class share the loop's time: one that floods the server is refused first. A name
+   * of up to 128 characters that clients cannot choose freely; `undefined` for one that is shared by all such requests. Default: none.
+   */
+  cohort?: (req: IncomingMessage) => string | undefined;
+  /** Wait in ms that a request may have ahead of it: 1 to 600,000; default 300, 250 and 150; a number is for all. */
   maxWait?: number | Partial<ByClass>;
   /** Time in ms for which handlers run before the loop continues: 1 to 1,000, default 10. A handler is never cut short. */
   slice?: number;
@@ -48,16 +55,15 @@ export interface GuardOptions {
   maxQueue?: number;
   /** Routes that are counted apart: 10 to 100,000, default 1,000. The least used are forgotten. */
   maxRoutes?: number;
-  /**
-   * Delay of a refusal in ms; a number fixes it: 0 to 60,000; default 25 to 1,000, chosen so that refusing costs less than 2
-   * % of the loop.
-   */
+  /** Cohorts that are told apart: 10 to 100,000, default 1,000. The least used are forgotten. */
+  maxCohorts?: number;
+  /** Delay of a refusal in ms; a number fixes it: 0 to 60,000; default 25 to 1,000, as short as costs less than 2 % of the loop. */
   rejectDelay?: number | Partial<RejectDelay>;
   /** Seconds in the header Retry-After: 1 to 86,400, or `'auto'` (default), from the length of the queue. */
   retryAfter?: number | 'auto';
   /** Bounds of the measured limit on concurrent requests of async handlers. Default: `initial` 8, `min` 2, no `max`. */
   concurrency?: Partial<Concurrency>;
-  /** Sheds and delays nothing, but counts the requests that it would have shed. Default: false. */
+  /** Sheds nothing and holds nothing back, but counts what it would have shed, and how many responses it would have saved. Default: false. */
   observe?: boolean;
   /** Text of a refusal. Default: Service Unavailable. */
   message?: string;
@@ -71,11 +77,13 @@ export interface CompleteOptions {
   readonly classHeader: string | null;
   readonly classify: NonNullable<GuardOptions['classify']> | null;
   readonly route: NonNullable<GuardOptions['route']> | null;
+  readonly cohort: NonNullable<GuardOptions['cohort']> | null;
   readonly maxWait: Readonly<ByClass>;
   readonly slice: number;
   readonly rest: number;
   readonly maxQueue: number;
   readonly maxRoutes: number;
+  readonly maxCohorts: number;
   readonly rejectDelay: Readonly<RejectDelay>;
   readonly retryAfter: number | 'auto';
   readonly concurrency: Readonly<Concurrency>;
@@ -112,6 +120,7 @@ export const settingFields = {
   rest: is.number(0, 1, 0.08),
   maxQueue: is.integer(1, 1_000_000, 10_000),
   maxRoutes: is.integer(10, 100_000, 1000),
+  maxCohorts: is.integer(10, 100_000, 1000),
   rejectDelay: is.or(
     is.either(
       delay,
@@ -129,6 +138,7 @@ export const guardSchema = is.schema({
   ...settingFields,
   classify: is.or(is.callback(), null),
   route: is.or(is.callback(), null),
+  cohort: is.or(is.callback(), null),
   onShed: is.or(is.callback(), null),
 } satisfies is.FieldsOf<GuardOptions>);
 

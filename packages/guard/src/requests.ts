@@ -9,6 +9,7 @@ import { Observer } from './observer.js';
 import { completeOptions, type GuardOptions, settingFields } from './options.js';
 import { type Route, RouteTable } from './routes.js';
 
+export { type ShadowTotals, shadowTotals } from './shadow.js';
 export type { Route };
 
 /** The option `maxWait` of a guard, for the options of a watcher. */

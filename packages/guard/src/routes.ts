@@ -24,6 +24,8 @@ export class Route {
   /** Time its handlers held the loop: in sum, and the longest, in ms. Only what ran until the handler returned. */
   busyMs = 0;
   maxMs = 0;
+  /** The shortest time from the call of an async handler to the end of its response, in ms. Known under `observe` only. */
+  leastMs = Number.POSITIVE_INFINITY;
   /** Mean of that time over the last requests. */
   costMs = unknownCostMs;
   /** Share of its handlers that answer after they have returned, over the last requests. */

@@ -3,14 +3,14 @@ import { performance } from '@millrace/base/timers';
 import { exempt } from './classes.js';
 import type { Gate } from './gate.js';
 import type { LoopTime } from './loop-time.js';
-import type { Observer } from './observer.js';
+import type { Shadow } from './shadow.js';
 import type { ClassCounts } from './stats.js';
 import type { Ticket, TicketOwner } from './ticket.js';
 
 export class Running {
   readonly #gate: Gate;
   readonly #time: LoopTime;
-  readonly #observer: Observer | null;
+  readonly #shadow: Shadow | null;
   readonly #counts: readonly ClassCounts[];
   readonly #owner: TicketOwner;
   #size = 0;
@@ -20,13 +20,13 @@ export class Running {
   constructor(
     gate: Gate,
     time: LoopTime,
-    observer: Observer | null,
+    shadow: Shadow | null,
     counts: readonly ClassCounts[],
     owner: TicketOwner,
   ) {
     this.#gate = gate;
     this.#time = time;
-    this.#observer = observer;
+    this.#shadow = shadow;
     this.#counts = counts;
     this.#owner = owner;
   }
@@ -44,7 +44,7 @@ export class Running {
   /** Hands a request to the application. Throws what its handler throws. */
   run(ticket: Ticket, now: number): void {
     const isNew = ticket.stage === 'new';
-    if (isNew) ticket.route.open++;
+    if (isNew) ticket.hold();
     ticket.stage = 'running';
     ticket.startedMs = now;
     const { context } = ticket;
@@ -64,7 +64,7 @@ export class Running {
     const tookMs = now - ticket.startedMs;
     if (ticket.cls !== exempt) this.#gate.leave(ticket);
     this.#time.answered(tookMs);
-    this.#over(ticket);
+    this.#over(ticket, now);
     this.#time.account(now);
   }
 
@@ -75,11 +75,12 @@ export class Running {
     const answered = ticket.finished();
     ticket.route.ran(tookMs, answered);
     this.#time.handled(ticket.startedMs, tookMs);
-    this.#observer?.ran(ticket.cls, tookMs);
+    ticket.cohort.ran(tookMs);
+    this.#shadow?.ran(ticket, tookMs, answered);
     // Its end was told while it ran.
     if (ticket.stage !== 'running') return;
     if (answered || ticket.gone()) {
-      this.#over(ticket);
+      this.#over(ticket, ticket.startedMs + tookMs);
       return;
     }
     if (ticket.cls !== exempt) this.#gate.enter(ticket);
@@ -88,9 +89,10 @@ export class Running {
     ticket.watch();
   }
 
-  #over(ticket: Ticket): void {
+  #over(ticket: Ticket, now: number): void {
     ticket.stage = 'over';
-    ticket.route.open--;
+    ticket.release();
     this.#size--;
+    this.#shadow?.over(ticket, now);
   }
 }

@@ -7,9 +7,10 @@ import { throwLater } from '@millrace/base/turn';
 import { classNames, low } from './classes.js';
 import type { Forecast } from './forecast.js';
 import type { CompleteOptions } from './options.js';
+import type { ShedReason } from './reasons.js';
 import { Rejections } from './rejections.js';
 import type { ClassCounts } from './stats.js';
-import type { ShedReason, Ticket } from './ticket.js';
+import type { Ticket } from './ticket.js';
 
 /** Source of a response for a request that is about to be shed: a handler with stale copies of its answers. */
 export interface StaleSource {
@@ -108,6 +109,7 @@ export class Shedding {
     const { onShed } = this.#options;
     this.#counts[ticket.cls]!.shed[reason]++;
     ticket.route.shed++;
+    ticket.cohort.shed++;
     const rejection = { reason, waitMs, retryAfterSeconds: this.#retryAfter() };
     if (this.#isClosed) {
       ticket.stage = 'over';
@@ -120,6 +122,7 @@ export class Shedding {
       onShed({
         class: classNames[ticket.cls]!,
         route: ticket.route.name,
+        cohort: ticket.cohort.name,
         reason,
         waitMs,
         req: ticket.req,

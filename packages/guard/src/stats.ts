@@ -1,8 +1,9 @@
 /** Counters of a guard, as `guard.stats()` returns them. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { classNames, type RequestClass } from './classes.js';
+import type { Cohort } from './cohorts.js';
+import { type ShedReason, shedReasons } from './reasons.js';
 import type { Route } from './routes.js';
-import { type ShedReason, shedReasons } from './ticket.js';
 
 /** Refused requests by reason. */
 export type CountByReason = Record<ShedReason, number>;
@@ -19,6 +20,11 @@ export interface ClassStats {
   shed: CountByReason;
   /** Requests that would have been shed, under `observe`. */
   wouldShed: CountByReason;
+  /** Under `observe`: responses that the loop has delayed for longer than the guard lets a request of the class wait. */
+  late: number;
+  /** Under `observe`: of these, responses that would have been in time; and responses in time that would have been refused. */
+  wouldSave: number;
+  wouldLose: number;
   /** Requests answered with a stale copy instead of a refusal. They are not in `shed`. */
   stale: number;
   /** Requests whose client left while they waited. */
@@ -39,7 +45,18 @@ export interface RouteStats {
   maxMs: number;
 }
 
-/** Snapshot that `Guard.stats()` returns. */
+/** Requests of one cohort, such as a tenant. */
+export interface CohortStats {
+  cohort: string;
+  /** Requests that were run, were refused, and, under `observe`, would have been refused. */
+  count: number;
+  shed: number;
+  wouldShed: number;
+  /** Time its handlers held the loop until they returned, in ms. */
+  busyMs: number;
+}
+
+/** What `Guard.stats()` returns: a snapshot. */
 export interface GuardStats {
   /** Waiting requests, and the limit on them. */
   queued: number;
@@ -54,6 +71,8 @@ export interface GuardStats {
   classes: Record<RequestClass, ClassStats>;
   /** Routes, the one that kept the loop busy longest first. */
   routes: RouteStats[];
+  /** The cohort that held the loop longest first; none without the option `cohort`. */
+  cohorts: CohortStats[];
 }
 
 export class ClassCounts {
@@ -61,6 +80,9 @@ export class ClassCounts {
   waited = 0;
   stale = 0;
   gone = 0;
+  late = 0;
+  wouldSave = 0;
+  wouldLose = 0;
   readonly shed = byReason();
   readonly wouldShed = byReason();
   #waitMs = 0;
@@ -82,6 +104,9 @@ export class ClassCounts {
       waited: this.waited,
       shed: { ...this.shed },
       wouldShed: { ...this.wouldShed },
+      late: this.late,
+      wouldSave: this.wouldSave,
+      wouldLose: this.wouldLose,
       stale: this.stale,
       gone: this.gone,
       waitMs: {
@@ -113,4 +138,11 @@ export function routeStats(routes: Iterable<Route>): RouteStats[] {
     all.push({ route: name, class: classNames[cls]!, count, shed, busyMs, meanMs, maxMs });
   }
   return all.sort((a, b) => b.busyMs - a.busyMs);
+}
+
+export function cohortStats(cohorts: Iterable<Cohort>): CohortStats[] {
+  const all = Array.from(cohorts, ({ name, count, shed, wouldShed, busyMs }) => {
+    return { cohort: name, count, shed, wouldShed, busyMs };
+  });
+  return all.sort((a, b) => b.busyMs - a.busyMs || b.shed - a.shed);
 }

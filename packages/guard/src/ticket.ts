@@ -3,17 +3,12 @@ import type { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ClassIndex } from './classes.js';
+import type { Cohort } from './cohorts.js';
+import type { ShedReason } from './reasons.js';
+import type { Replayed } from './replayed.js';
 import type { Route } from './routes.js';
 
-/**
- * Reason for a refusal. `wait`: the predicted wait was too long; `age`: the request waited too long; `full`: the queue was
- * full; `pressure`, `unhealthy`: a configured limit, or a health check.
- */
-export type ShedReason = 'wait' | 'age' | 'full' | 'pressure' | 'unhealthy';
-
-export const shedReasons: readonly ShedReason[] = ['wait', 'age', 'full', 'pressure', 'unhealthy'];
-
-/** Refusal that an adapter has to send. */
+/** A refusal, as an adapter has to tell it. */
 export interface Rejection {
   readonly reason: ShedReason;
   /** Predicted or actual wait in ms. */
@@ -42,13 +37,17 @@ export abstract class Ticket {
 
   // The rest is the guard's.
   stage: Stage = 'new';
+  /** Set at its arrival. */
+  cohort!: Cohort;
   arrivedMs = 0;
   startedMs = 0;
   /** Wait predicted at its arrival, before correction. */
   predictedMs = 0;
   owner: TicketOwner | null = null;
   context: AsyncResource | null = null;
-  /** True while it counts in the gate. */
+  /** What the guard in shadow makes of it; null for a guard that acts. */
+  replayed: Replayed | null = null;
+  /** It counts in the gate. */
   inGate = false;
   /** Links of its list: a lane's while it waits, the gate's while it runs. */
   previous: Ticket | null = null;
@@ -61,7 +60,19 @@ export abstract class Ticket {
     this.route = route;
   }
 
-  /** Passes the request to the application. An error is thrown as without the guard. */
+  /** It waits or runs from now on: its route and cohort are not forgotten. */
+  hold(): void {
+    this.route.open++;
+    this.cohort.open++;
+  }
+
+  /** It does not any more. */
+  release(): void {
+    this.route.open--;
+    this.cohort.open--;
+  }
+
+  /** Hands the request to the application. What it throws goes where it would have gone without the guard. */
   abstract run(): void;
 
   /** Answers instead of the application. Called once at most, and never after `run`. */

@@ -209,6 +209,12 @@ export const charts = [
     lines: lines(shed('shed_total', '', false), shed('would_shed_total', 'would shed: ', true)),
   },
   {
+    id: 'shadow',
+    title: 'Responses that a guard would have saved, and lost',
+    unit: 'perSecond',
+    lines: ratesBy('shadow_responses_total', 'outcome'),
+  },
+  {
     id: 'cache',
     title: 'Cached answers',
     unit: 'perSecond',

@@ -3,8 +3,9 @@ import { refused } from '@millrace/base/options';
 import { type ClassIndex, type RequestClass, toClassIndex } from '../classes.js';
 import type { Guard } from '../guard.js';
 import { isNew } from '../http/exchange.js';
+import type { ShedReason } from '../reasons.js';
 import type { Route } from '../routes.js';
-import { type Rejection, type ShedReason, Ticket } from '../ticket.js';
+import { type Rejection, Ticket } from '../ticket.js';
 import type { Done, Refusal } from './refusal.js';
 import {
   type FastifyContextConfig,

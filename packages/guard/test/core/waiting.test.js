@@ -2,10 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomNumbers, seeds } from '../../../base/test/random.js';
+import { Cohort } from '../../dist/cohorts.js';
 import { Waiting } from '../../dist/waiting.js';
-import { BareTicket, classes, routeOf } from './tickets.js';
+import { BareTicket, classes, everyone, routeOf } from './tickets.js';
 
 const { high, normal, low } = classes;
+
+const of = (route, cohort = everyone) => ({ route, cohort });
+const extra = (extraMs, asyncMs) => ({ extraMs, asyncMs });
 
 function pushAll(waiting, route, cls, ...names) {
   return names.map((name) => {
@@ -97,11 +101,11 @@ test('any ticket can be taken out, and its route with the last of it', () => {
   const route = routeOf('GET /', 2);
   const [first, second, third] = pushAll(waiting, route, normal, '1', '2', '3');
   waiting.remove(second);
-  assert.equal(waiting.workBefore(normal, route, 0, 0), 4);
+  assert.equal(waiting.workBefore(normal, of(route), extra(0, 0)), 4);
   waiting.remove(first);
   waiting.remove(third);
   assert.equal(waiting.size, 0);
-  assert.equal(waiting.workBefore(low, route, 0, 0), 0);
+  assert.equal(waiting.workBefore(low, of(route), extra(0, 0)), 0);
 });
 
 test('work ahead is all of the classes above, and of its own class what fair shares give the others first', () => {
@@ -113,20 +117,20 @@ test('work ahead is all of the classes above, and of its own class what fair sha
   pushAll(waiting, quick, normal, 'q1', 'q2');
   pushAll(waiting, slow, low, 'l');
   // 50 above; two of its own; of the slow route no more than this one will have been given, 3 ms.
-  assert.equal(waiting.workBefore(normal, quick, 0, 0), 50 + 2 + 3);
+  assert.equal(waiting.workBefore(normal, of(quick), extra(0, 0)), 50 + 2 + 3);
   // All of the quick route, for this one is due later than either of them.
-  assert.equal(waiting.workBefore(normal, slow, 0, 0), 50 + 200 + 2);
-  assert.equal(waiting.workBefore(high, slow, 0, 0), 50);
-  assert.equal(waiting.workBefore(low, null, 0, 0), 50 + 200 + 2 + 50);
+  assert.equal(waiting.workBefore(normal, of(slow), extra(0, 0)), 50 + 200 + 2);
+  assert.equal(waiting.workBefore(high, of(slow), extra(0, 0)), 50);
+  assert.equal(waiting.workBefore(low, null, extra(0, 0)), 50 + 200 + 2 + 50);
   // What each request costs beside its handler.
-  assert.equal(waiting.workBefore(high, slow, 1, 0), 51);
+  assert.equal(waiting.workBefore(high, of(slow), extra(1, 0)), 51);
 });
 
 test('work of async routes counts what they do after they have returned', () => {
   const waiting = new Waiting();
   const route = routeOf('GET /', 5, { isAsync: true });
   pushAll(waiting, route, normal, '1', '2');
-  assert.equal(waiting.workBefore(normal, route, 0, 20), 50);
+  assert.equal(waiting.workBefore(normal, of(route), extra(0, 20)), 50);
 });
 
 test('the newest of the most work, from the lowest class, gives way', () => {
@@ -137,10 +141,52 @@ test('the newest of the most work, from the lowest class, gives way', () => {
   pushAll(waiting, slow, low, 's1', 's2');
   pushAll(waiting, slow, normal, 'n');
   assert.equal(waiting.newestOfMostWork(low).name, 's2');
-  assert.equal(waiting.newestBelow(high).name, 's2');
-  assert.equal(waiting.newestBelow(normal).name, 's2');
-  assert.equal(waiting.newestBelow(low), null);
+  assert.equal(waiting.givesWayTo({ cls: high, ...of(quick) }).name, 's2');
+  assert.equal(waiting.givesWayTo({ cls: normal, ...of(quick) }).name, 's2');
+  assert.equal(waiting.givesWayTo({ cls: low, ...of(quick) }), null);
   assert.equal(waiting.newestOfMostWork(high), null);
+});
+
+test('cohorts of a class share time, whatever the number of their requests and routes', () => {
+  const waiting = new Waiting();
+  const [flood, other] = ['flood', 'other'].map((name) => new Cohort(name));
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => routeOf(`GET /${name}`, 1));
+  for (const route of [a, b, c]) {
+    for (let i = 0; i < 20; i++) waiting.push(new BareTicket(route, normal, 'f', flood));
+  }
+  for (let i = 0; i < 10; i++) waiting.push(new BareTicket(a, normal, 'o', other));
+  const first = takeAll(waiting).slice(0, 20);
+  assert.equal(first.filter((name) => name === 'o').length, 10);
+});
+
+test('before a request of a cohort come its own, and of each other one as much as its share', () => {
+  const waiting = new Waiting();
+  const [flood, other] = ['flood', 'other'].map((name) => new Cohort(name));
+  const route = routeOf('GET /', 2);
+  for (let i = 0; i < 50; i++) waiting.push(new BareTicket(route, normal, 'f', flood));
+  waiting.push(new BareTicket(route, normal, 'o', other));
+  // 2 of its own, and 4 of the flood, which will have been given as much when its turn comes.
+  assert.equal(waiting.workBefore(normal, of(route, other), extra(0, 0)), 2 + 4);
+  assert.equal(waiting.workBefore(normal, of(route, flood), extra(0, 0)), 100 + 2);
+  assert.equal(waiting.workBefore(normal, null, extra(0, 0)), 102);
+});
+
+test('the cohort with the most work gives way, to others of its class too', () => {
+  const waiting = new Waiting();
+  const [flood, other] = ['flood', 'other'].map((name) => new Cohort(name));
+  const route = routeOf('GET /', 2);
+  for (const name of ['f1', 'f2', 'f3']) {
+    waiting.push(new BareTicket(route, normal, name, flood));
+  }
+  waiting.push(new BareTicket(route, normal, 'o1', other));
+  const ask = (cls, cohort) => waiting.givesWayTo({ cls, ...of(route, cohort) })?.name;
+  assert.equal(waiting.newestOfMostWork(normal).name, 'f3');
+  assert.equal(ask(high, other), 'f3');
+  assert.equal(ask(normal, other), 'f3');
+  assert.equal(ask(normal, flood), undefined);
+  waiting.push(new BareTicket(route, normal, 'o2', other));
+  // With one more it would have as much as the flood.
+  assert.equal(ask(normal, other), undefined);
 });
 
 test('nothing is lost, doubled, or out of order in its route', async (t) => {
@@ -151,13 +197,14 @@ function randomly(seed) {
   const random = randomNumbers(seed);
   const waiting = new Waiting();
   const routes = [1, 3, 20, 0.1].map((cost, i) => routeOf(`GET /${i}`, cost, { isAsync: i === 2 }));
+  const cohorts = ['a', 'b', 'c'].map((name) => new Cohort(name));
   const inside = new Set();
   const lastTaken = new Map();
   let next = 0;
   for (let step = 0; step < 20_000; step++) {
     const what = random(10);
     if (what < 5) {
-      const ticket = new BareTicket(routes[random(4)], random(3), next++);
+      const ticket = new BareTicket(routes[random(4)], random(3), next++, cohorts[random(3)]);
       waiting.push(ticket);
       inside.add(ticket);
     } else if (what < 9) {
@@ -168,7 +215,7 @@ function randomly(seed) {
         continue;
       }
       assert.ok(inside.delete(ticket));
-      const lane = `${ticket.cls} ${ticket.route.name}`;
+      const lane = `${ticket.cls} ${ticket.cohort.name} ${ticket.route.name}`;
       assert.ok((lastTaken.get(lane) ?? -1) < ticket.name, `order in ${lane}`);
       lastTaken.set(lane, ticket.name);
       for (const other of inside) {

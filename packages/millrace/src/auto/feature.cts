@@ -64,8 +64,8 @@ export interface DnsSettings {
   readonly staleIfError?: number;
 }
 
-/** Options of a guard that a file can hold: all but functions. */
-export type GuardSettings = Omit<GuardOptions, 'classify' | 'route' | 'onShed'>;
+/** Options of a guard that a file can hold: those that are not functions. */
+export type GuardSettings = Omit<GuardOptions, 'classify' | 'route' | 'cohort' | 'onShed'>;
 
 /** Settings from the environment and millrace.config.json. `true` stands for a feature with its default options. */
 export interface Settings {

@@ -1,8 +1,12 @@
-/** A guard for each server of node:http, node:https and node:http2 that listens, unless the application gives it one. */
+/**
+ * A guard for each server of node:http, node:https and node:http2 that listens, unless the application gives it one. In shadow
+ * (`observe`) they refuse nothing, and at the end of the process one line on stderr says what they would have refused and saved.
+ */
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 import { atTurnEnd } from '@millrace/base/turn';
 import type { Guard } from '@millrace/guard' with { 'resolution-mode': 'import' };
+import type { ShadowTotals } from '@millrace/guard/requests' with { 'resolution-mode': 'import' };
 import type { GuardSettings, Part } from './feature.cjs';
 import { checkModules, sentence } from './functions.cjs';
 import { WeakList, watchServers } from './sockets.cjs';
@@ -12,6 +16,7 @@ export class GuardPart implements Part {
   why: string | null = null;
   readonly #guards = new WeakList<Guard>();
   #unwatch: (() => void) | null = null;
+  #unwatchEnd: (() => void) | null = null;
 
   constructor(private readonly options: GuardSettings) {}
 
@@ -21,6 +26,7 @@ export class GuardPart implements Part {
     try {
       checkModules();
       await import('@millrace/guard');
+      if (this.options.observe) await this.#reportAtEnd();
     } catch (error) {
       this.why = sentence(error);
       this.off();
@@ -30,6 +36,8 @@ export class GuardPart implements Part {
   off(): void {
     this.#unwatch?.();
     this.#unwatch = null;
+    this.#unwatchEnd?.();
+    this.#unwatchEnd = null;
     for (const guard of this.#guards.take()) guard.close();
     this.state = 'waiting';
   }
@@ -45,6 +53,34 @@ export class GuardPart implements Part {
       // It has a guard of the application.
     }
   }
+
+  async #reportAtEnd(): Promise<void> {
+    const [{ shadowTotals }, { watchEnds }, { say }] = await Promise.all([
+      import('@millrace/guard/requests'),
+      import('../tools/observe/endings.js'),
+      import('../tools/observe/output.js'),
+    ]);
+    if (this.#unwatch === null) return;
+    this.#unwatchEnd = watchEnds(() => {
+      // A program without a server has nothing to say.
+      if (this.state === 'waiting') return;
+      for (const guard of this.#guards.take()) guard.close();
+      say(`${shadowLine(shadowTotals(), process.pid)}\n`);
+    });
+  }
+}
+
+/** The line at the end. */
+export function shadowLine(totals: ShadowTotals, pid: number): string {
+  const { requests, refused, late, saved, lost } = totals;
+  const count = (n: number, what: string) =>
+    `${n === 0 ? 'no' : n.toLocaleString('en-US')} ${n === 1 ? what : `${what}s`}`;
+  const net = Math.max(0, saved - lost);
+  return [
+    `millrace: guard in shadow, process ${pid}: ${count(requests, 'request')}, ${count(late, 'response')} late.`,
+    `A guard would have refused ${count(refused, 'request')} and saved ${count(net, 'response')}`,
+    `(${saved.toLocaleString('en-US')} late ones in time, ${lost.toLocaleString('en-US')} in time refused).`,
+  ].join(' ');
 }
 
 function isHttp(server: Server): server is HttpServer {

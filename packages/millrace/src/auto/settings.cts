@@ -30,7 +30,9 @@ export const featureNames: readonly FeatureName[] = [
   'stalls',
 ];
 const environment = 'the environment';
-const switchNames = ['off', 'observe', 'on', 'all', 'dashboard', 'no-dashboard'].concat(
+/** The feature `guard` with its option `observe`. */
+const shadow = 'guard-shadow';
+const switchNames = ['off', 'observe', 'on', 'all', 'dashboard', 'no-dashboard', shadow].concat(
   featureNames,
   featureNames.map((name) => `no-${name}`),
 );
@@ -94,11 +96,16 @@ function applySwitches(settings: Given, words: readonly string[]): void {
     if (word === 'on') settings.mode = 'act';
     else if (word === 'observe') settings.mode = 'observe';
     else if (word === 'all') for (const name of featureNames) settings[name] ||= true;
+    else if (word === shadow) settings.guard = { ...tableOf(settings.guard), observe: true };
     else if (word === 'dashboard') settings.dashboard ||= dashboardDefaults;
     else if (word.startsWith('no-')) settings[word.slice(3) as FeatureName] = false;
     else settings[word as FeatureName] ||= true;
   }
 }
+
+/** Options of a feature that may be just on or off. */
+const tableOf = <Options extends object>(given: boolean | Options | undefined) =>
+  typeof given === 'object' ? given : ({} as Options);
 
 function mistakenSwitch(word: string): string {
   const words = word.split(/[\s;:+|]+/);

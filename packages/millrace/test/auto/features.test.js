@@ -133,6 +133,24 @@ test('a guard in a worker of a cluster', async () => {
   assert.equal(await runJson(args, { env: { MILLRACE: 'guard' } }), true);
 });
 
+test('a guard in shadow refuses nothing, and says at the end what it would have done', async (t) => {
+  const folder = temporary(t);
+  writeFileSync(join(folder, 'millrace.config.json'), '{ "guard": { "maxWait": 20 } }');
+  const args = [...preloads['--import'], `${programs}shadowed.mjs`];
+  args[1] = auto.replace('start.cjs', 'index.js');
+  const { code, stderr } = await run(args, { env: { MILLRACE: 'guard-shadow' }, cwd: folder });
+  assert.equal(code, 0, stderr);
+  const line =
+    /^millrace: guard in shadow, process \d+: 20 requests, \S+ responses? late\. A guard would have refused \S+ requests? and saved \S+ responses? \(\d+ late ones in time, \d+ in time refused\)\.\n$/;
+  assert.match(stderr, line);
+});
+
+test('a guard in shadow says nothing in a program without a server', async () => {
+  const args = [...preloads['--import'], '-e', '0'];
+  const { code, stderr } = await run(args, { env: { MILLRACE: 'guard-shadow' } });
+  assert.deepEqual([code, stderr], [0, '']);
+});
+
 test('fake timers do not reach files and frames', async (t) => {
   const folder = temporary(t);
   for (const MILLRACE of ['on', 'net,no-ws']) {

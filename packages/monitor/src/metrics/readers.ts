@@ -170,7 +170,7 @@ function pipelined(stats: PipelineFigures, add: Add): void {
   add('errors_total', { source }, stats.errors);
 }
 
-interface ClassFigures extends Figures<'queued' | 'admitted'> {
+interface ClassFigures extends Figures<'queued' | 'admitted' | 'late' | 'wouldSave' | 'wouldLose'> {
   readonly shed: Counts;
   readonly wouldShed: Counts;
   readonly waitMs: Figures<'mean' | 'p99' | 'max'>;
@@ -196,6 +196,8 @@ function guard(stats: GuardFigures, add: Add): void {
     add('queue_wait_ms', { ...labels, quantile: '1' }, max);
     byLabel(add, 'shed_total', 'reason', one.shed, { class: name });
     byLabel(add, 'would_shed_total', 'reason', one.wouldShed, { class: name });
+    const { late, wouldSave: saved, wouldLose: lost } = one;
+    byLabel(add, 'shadow_responses_total', 'outcome', { late, saved, lost }, { class: name });
   }
 }
 

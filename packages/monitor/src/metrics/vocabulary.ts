@@ -181,6 +181,12 @@ export const families: readonly Family[] = [
     'Requests that the guard would have refused, under observe.',
     ['class', 'reason'],
   ),
+  counter(
+    'shadow_responses_total',
+    '{response}',
+    'Under observe: late responses, those of them that the guard would have saved, and responses in time that it would have lost.',
+    ['class', 'outcome'],
+  ),
   counter('cache_answers_total', '{request}', 'Requests to cached handlers, by kind of answer.', [
     'result',
   ]),
