@@ -9,6 +9,10 @@ export const commands = {
     summary: 'measure two commands against each other',
     run: async (...called) => (await import('./compare/command.js')).compareCommand(...called),
   },
+  tune: {
+    summary: 'try switches on a server',
+    run: async (...called) => (await import('./tune/command.js')).tuneCommand(...called),
+  },
   experiment: {
     summary: 'run an experiment that is kept in a file',
     run: async (...called) =>

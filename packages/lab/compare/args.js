@@ -147,7 +147,7 @@ function checkTogether({ url, ws, script, protocol, rate, ignore, connections })
   }
 }
 
-function checkRate({ url, rate, duration = DURATION_S }) {
+export function checkRate({ url, rate, duration = DURATION_S }) {
   if (rate === undefined) return;
   const requests = rate * duration;
   if (requests >= url.length && requests <= MOST_REQUESTS) return;
@@ -157,7 +157,7 @@ function checkRate({ url, rate, duration = DURATION_S }) {
   );
 }
 
-function checkUrls(urls) {
+export function checkUrls(urls) {
   for (const each of urls) checkUrl('url', each, 'http:');
   const twice = urls.find((each, i) => urls.indexOf(each) !== i);
   if (twice !== undefined) throw new UsageError(`--url "${twice}" is given twice; give it once.`);
@@ -179,7 +179,8 @@ function checkUrl(name, value, protocol) {
   if (why !== null) throw new UsageError(`--${name} is "${shown}"; it ${why}.${hint}`);
 }
 
-function pattern(name, text) {
+/** The regular expression that is the value of an option, if any. */
+export function pattern(name, text) {
   if (text === undefined) return undefined;
   try {
     return new RegExp(text);

@@ -40,7 +40,8 @@ export async function experimentOf(options) {
   return { experiment, adviceOf: (refusal) => advice(refusal) ?? refusal.advice };
 }
 
-function loadOf(options, fill) {
+/** The load that the options say. `fill` puts the port into an address. */
+export function loadOf(options, fill) {
   const { duration = DURATION_S, warmup = WARMUP_S, connections = CONNECTIONS } = options;
   const { rate, ws, script } = options;
   const times = { seconds: duration, warmup, connections };

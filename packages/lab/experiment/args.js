@@ -48,8 +48,8 @@ export function readExperimentArgs(argv) {
 
 const UNITS = { s: 1, m: 60, h: 3600 };
 
-/** A time such as `90m`. */
-function seconds(text) {
+/** A time such as `90m`, in s. */
+export function seconds(text) {
   if (text === undefined) return undefined;
   const [, count, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
   if (Number(count) > 0) return count * UNITS[unit];

@@ -260,12 +260,14 @@ export function roundsFor(effect) {
  */
 export function findings(figures, effect, asked = new Set()) {
   const tested = figures.filter(({ better, p }) => better !== null && p !== null);
-  const aa = figures.filter(({ twin }) => twin !== null);
+  // The twin is one, however many treatments there are.
+  const aa = figures.filter(({ twin, arm }) => twin !== null && arm === figures[0].arm);
   const corrected = inFamilies(tested, asked, ({ p }) => p);
-  const correctedAa = inFamilies(aa, asked, ({ twin }) => twin.p);
+  const ofTwin = inFamilies(aa, asked, ({ twin }) => twin.p);
+  const correctedAa = new Map([...ofTwin].map(([{ metric }, found]) => [metric, found]));
   return figures.map((figure) => {
     const { p: pHolm = null, size } = corrected.get(figure) ?? {};
-    const differs = correctedAa.has(figure) && correctedAa.get(figure).p <= ALPHA;
+    const differs = figure.twin !== null && correctedAa.get(figure.metric)?.p <= ALPHA;
     const bias = differs ? smallBias(figure.twin, effect) : null;
     const refused = differs && bias === null ? differing(figure) : null;
     const found = { ...figure, ...widened(figure, bias ?? 1), bias, pHolm, refused };
@@ -324,7 +326,7 @@ function inFamilies(figures, asked, pOf) {
 }
 
 /** @returns {{ finding: Finding, why: string | null }} */
-function findingOf(figure, p, metrics, effect) {
+function findingOf(figure, p, tests, effect) {
   const { n, refused, ahead, lo, hi, smallest } = figure;
   const undecided = (why) => ({ finding: 'undecided', why });
   const none = { finding: 'no difference', why: null };
@@ -340,7 +342,7 @@ function findingOf(figure, p, metrics, effect) {
   if (figure.p <= ALPHA) {
     const shown = [figure.p, p].map((each) => each.toPrecision(2));
     return undecided(
-      `p ${shown[0]} alone, ${shown[1]} as one of ${metrics} metrics: it takes more rounds`,
+      `p ${shown[0]} alone, ${shown[1]} as one of ${tests} tests: it takes more rounds`,
     );
   }
   if (n < LEAST_ROUNDS) {

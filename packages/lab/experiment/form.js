@@ -30,6 +30,7 @@ export const is = {
   everyFew: ['a whole number from 1 to 10', (value) => inRange(value, 1, 10) && value % 1 === 0],
   seconds: ['a number from 1 to 3600', (value) => inRange(value, 1, 3600)],
   positive: ['a number above 0', (value) => Number.isFinite(value) && value > 0],
+  family: ["'metrics' or 'arms'", (value) => value === 'metrics' || value === 'arms'],
   better: ["'higher' or 'lower'", (value) => value === 'higher' || value === 'lower'],
   url: [
     'an address of this machine (127.0.0.0/8, localhost or [::1]) without a user, as http://127.0.0.1:3000 or ws://…',

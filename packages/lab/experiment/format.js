@@ -16,6 +16,8 @@
  *   nothing can be shown: there is no p of 0.05
  * @property {Partial<Record<import('./plan.js').Size, number>>} twinEvery the control is measured against itself in every so many
  *   rounds, from 1 to 10; default 1. More make a long experiment shorter: at least six rounds must be left that have it
+ * @property {'metrics' | 'arms'} family what p is corrected for: the number of metrics of each treatment by itself (default), or that of
+ *   metrics times treatments, where the best of several treatments is looked for
  * @property {string | null} sameRunsAs name of another experiment: its runs answer this question too, so that this
  *   file has no control, treatment, load, cases and rounds of its own
  * @property {(results: import('./judge.js').Results) => string[]} [notes] remarks that need the figures
@@ -96,6 +98,7 @@ const asks = {
   'about?': is.text,
   'claim?': is.anything,
   metrics: is.list,
+  'family?': is.family,
   'notes?': is.function,
 };
 
@@ -155,14 +158,14 @@ export function readExperiment(module, name, base) {
     fail(`sameRunsAs is ${show(module.sameRunsAs)}, which is not there`, 'sameRunsAs');
   }
   const runs = isShared ? runsOf(base) : ownRuns(module, fail);
-  const { question, about, metrics, notes } = module;
+  const { question, about, metrics, family = 'metrics', notes } = module;
   checkMetrics(metrics, fail);
   const claims = [module.claim ?? []].flat();
   claims.forEach((claim, i) => {
     checkClaim(claim, `claim[${i}]`, { ...runs, metrics }, fail);
   });
   const sameRunsAs = isShared ? base.name : null;
-  return { ...{ name, question, about, claims, ...runs, metrics, notes, sameRunsAs } };
+  return { ...{ name, question, about, claims, ...runs, metrics, family, notes, sameRunsAs } };
 }
 
 const runsOf = ({ control, treatments, load, cases, rounds, twinEvery }) => ({

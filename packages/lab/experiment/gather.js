@@ -6,7 +6,7 @@ import { isPinned, measure } from './measure.js';
 import { needAllocations, needCollections } from './metrics.js';
 import { armFor, armsOfRound, LARGEST, planOf, runsOf } from './plan.js';
 import { asked, light, loadRecord, versionsOf } from './record.js';
-import { refusalOfRound, refused } from './refusal.js';
+import { idle, refusalOfRound, refused } from './refusal.js';
 
 /** Share of the rounds of a case that are made again when the load generator was late or the limit. */
 const REPEATS = 1 / 3;
@@ -72,6 +72,8 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
   const collections = needCollections(judged);
   const allocations = needAllocations(judged);
   const mistakes = new Map();
+  /** Names of treatments of which a run of the first round has told whether they had something to act on, and what it has told. */
+  const idleness = new Map();
   const stepsOfCase = ({ rounds: count }) => runsOf(plan, count);
   const sum = (list, of) => list.reduce((total, each) => total + of(each), 0);
   let steps = sum(cases, stepsOfCase);
@@ -153,6 +155,7 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
       const { load } = experiment;
       const asOf = { params, round: number, collections, allocations };
       const run = await measure({ role, arm: ofCase, load, ...asOf, cleanup });
+      if (role === 'treatment' && number === 1) idleness.set(arm.name, idle(run, arm));
       const hindrance = run.saturated ?? run.late ?? null;
       if (hindrance !== null && mayRepeat) {
         // Other programs may have caused it. To make this run alone again would favour what hinders least.
@@ -164,6 +167,9 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
       if (run.late) run.notes.push(run.late);
       const kept = told(run, arm);
       runs.push(kept);
+      if (kept.refusal?.kind === 'saturated' && number === 1) {
+        await tellIdle(kept.refusal, order, { load, ...asOf, cleanup });
+      }
       if (kept.refusal !== null) return 'refused';
       step += 1;
       const metrics = kept.metrics[experiment.name] ?? {};
@@ -171,6 +177,24 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
     }
     whole += 1;
     return refusalOfRound(runs) === null ? 'whole' : 'refused';
+  }
+
+  /**
+   * A load that the generator cannot bring says nothing about a treatment, unless this had nothing to act on in the first place: then a way
+   * out of the refusal would lead to the next one. A treatment that has not run yet runs once to tell.
+   */
+  async function tellIdle(refusal, order, options) {
+    for (const { role, arm } of order) {
+      if (role !== 'treatment' || arm.isIdle === undefined) continue;
+      if (!idleness.has(arm.name)) {
+        const run = await measure({ role, arm: armFor(arm, options.params), ...options });
+        idleness.set(arm.name, idle(run, arm));
+      }
+      const found = idleness.get(arm.name);
+      if (found === null) continue;
+      refusal.why += `. Besides: ${found.why}`;
+      refusal.advice += `. ${found.advice}`;
+    }
   }
 
   /** Fails when no experiment is left that could be judged; the run is kept. */

@@ -165,7 +165,7 @@ function figuresOf(experiment, rounds, { cases, arms, twinEvery, effect }) {
     // A case that was never reached has no figure.
     if (ofCase.length === 0) return [];
     const twinned = ofCase.filter(({ runs }) => runs.some(({ role }) => role === 'twin'));
-    return treatments.flatMap(({ name }) => {
+    const families = treatments.map(({ name }) => {
       const values = {
         control: ofCase.map((round) => metricsOf(round, 'control')),
         twin: twinned.map((round) => metricsOf(round, 'twin')),
@@ -173,11 +173,12 @@ function figuresOf(experiment, rounds, { cases, arms, twinEvery, effect }) {
         besideTwin: twinned.map((round) => metricsOf(round, 'control')),
       };
       const isOnly = treatments.length === 1;
-      const found = metrics.map((metric) =>
+      return metrics.map((metric) =>
         figure(metric, at, name, valuesFor(metric, values), { effect, isOnly }),
       );
-      return findings(found, effect, askedFor(experiment));
     });
+    const corrected = experiment.family === 'arms' ? [families.flat()] : families;
+    return corrected.flatMap((family) => findings(family, effect, askedFor(experiment)));
   });
 
   function metricsOf({ runs }, role, name) {

@@ -143,7 +143,7 @@ export function misplaced(run, arm) {
  * @returns {Refusal | null}
  * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when `isIdle` fails
  */
-function idle(run, arm) {
+export function idle(run, arm) {
   if (run.role !== 'treatment' || run.round !== 1 || arm.isIdle === undefined) return null;
   const why = ask(`isIdle of ${arm.name}`, () => arm.isIdle(run));
   if (why === null) return null;

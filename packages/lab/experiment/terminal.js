@@ -31,7 +31,7 @@ const RESULTS = 'millrace-results';
  * @param {string} of.command what it was called by
  * @param {string} of.usage
  * @param {(argv: string[]) => Options} of.read
- * @param {(options: Options) => Promise<Prepared | null>} of.prepare null when there was nothing to measure, and all was said
+ * @param {(options: Options, on: { cleanup: Cleanup }) => Promise<Prepared | null>} of.prepare null when there was nothing to measure, and all was said
  * @returns {Promise<never>}
  *
  * @typedef {import('./args.js').Options & Record<string, any>} Options
@@ -57,7 +57,7 @@ export async function measureOnTerminal(argv, { command, usage, read, prepare })
     return cleanup.exit(0);
   }
   try {
-    const prepared = await prepare(options);
+    const prepared = await prepare(options, { cleanup });
     return await cleanup.exit(
       prepared === null ? 0 : await measure(prepared, options, { cleanup, ended }),
     );

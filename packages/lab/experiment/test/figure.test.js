@@ -209,7 +209,7 @@ test('of many metrics some differ by chance: the first is tested alone, the othe
   for (const each of others) {
     near(each.pHolm, 4 * main.p);
     assert.equal(each.finding, 'undecided');
-    assert.match(each.why, /as one of 4 metrics/);
+    assert.match(each.why, /as one of 4 tests/);
   }
   assert.deepEqual([none.pHolm, none.finding], [null, 'different']);
 });

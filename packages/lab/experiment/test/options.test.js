@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { USAGE as COMPARE_USAGE, OPTIONS as OF_COMPARE } from '../../compare/options.js';
+import { OPTIONS as OF_TUNE, USAGE as TUNE_USAGE } from '../../tune/options.js';
 import { OPTIONS, USAGE } from '../options.js';
 
 const ROW = /^\| (?:`-([a-zA-Z])`, )?`--([a-z-]+)` \| (.*?) ?\| (.*?) ?\| .+ \|$/gm;
@@ -23,6 +24,7 @@ const described = (options) =>
 
 for (const [heading, options] of Object.entries({
   'Options of compare': OF_COMPARE,
+  Tune: OF_TUNE,
   'Options of experiment': OPTIONS,
 })) {
   test(`docs/reference/lab.md has them all, with their values: ${heading}`, () => {
@@ -32,5 +34,6 @@ for (const [heading, options] of Object.entries({
 }
 
 test('the usage fits a terminal', () => {
-  for (const line of `${USAGE}\n${COMPARE_USAGE}`.split('\n')) assert.ok(line.length <= 80, line);
+  for (const line of `${USAGE}\n${COMPARE_USAGE}\n${TUNE_USAGE}`.split('\n'))
+    assert.ok(line.length <= 80, line);
 });

@@ -17,6 +17,9 @@ export const start = (t, args, options) => startProgram(t, ['experiment', ...arg
 /** The same, of the command `compare`. */
 export const startCompare = (t, args) => startProgram(t, ['compare', ...args]);
 
+/** The same, of the command `tune`. */
+export const startTune = (t, args) => startProgram(t, ['tune', ...args]);
+
 function startProgram(t, args, { cwd } = {}) {
   const stdio = ['ignore', 'pipe', 'pipe'];
   const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio });

@@ -30,6 +30,7 @@ const commands: Record<string, Command> = {
     run: async (argv) => (await import('./doctor/index.js')).doctor(argv),
   },
   compare: lab('compare', 'measure two commands against each other'),
+  tune: lab('tune', 'try switches on a server'),
   experiment: lab('experiment', 'run an experiment that is kept in a file'),
   report: lab('report', 'write saved results as a page or text'),
 };

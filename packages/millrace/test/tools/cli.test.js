@@ -54,7 +54,7 @@ test('each command explains itself, with examples', async () => {
 test('no help is wider than a terminal, those of the lab neither', async () => {
   const { output } = await millrace(['--help']);
   const names = [...output.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
-  assert.deepEqual(names, ['run', 'observe', 'doctor', 'compare', 'experiment', 'report']);
+  assert.deepEqual(names, ['run', 'observe', 'doctor', 'compare', 'tune', 'experiment', 'report']);
   for (const name of names) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);
@@ -86,7 +86,7 @@ test('an unknown command is reported with the nearest one', async () => {
 });
 
 test('the commands of the lab have their help', async () => {
-  for (const name of ['compare', 'experiment', 'report']) {
+  for (const name of ['compare', 'tune', 'experiment', 'report']) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);
     assert.match(output, new RegExp(`^Usage: millrace ${name}`));

@@ -34,6 +34,7 @@ const commands = [
   ['millrace', 'doctor', '--json'],
   ['millrace', 'experiment'],
   ['millrace', 'compare', '--help'],
+  ['millrace', 'tune', '--help'],
   ['millrace', 'experiment', '--help'],
   ['millrace', 'report', '--help'],
   ['millrace-worker', '--help'],
