@@ -1,4 +1,4 @@
-/** Which route a request is of, which class, and which cohort: what users say by their functions comes before what the guard finds by itself. */
+/** Route, class and cohort of a request: the user's functions come before the guard's own findings. */
 import type { IncomingMessage } from 'node:http';
 import { MillraceError, show } from '@millrace/base/errors';
 import {

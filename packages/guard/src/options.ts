@@ -41,11 +41,12 @@ export interface GuardOptions {
   /** Returns the name under which cost and time of a request are counted. Default: method and path, with ids in it as `:id`. */
   route?: (req: IncomingMessage) => string;
   /**
-   * The cohort of a request, such as its tenant. Cohorts of a class share the loop's time: one that floods the server is refused first. A name
-   * of up to 128 characters that clients cannot choose freely; `undefined` for one that is shared by all such requests. Default: none.
+   * Returns the cohort of a request, such as its tenant. Cohorts of a class share the loop's time: one that floods the server is
+   * refused first. A name of up to 128 characters that clients cannot choose freely; requests with `undefined` share one cohort.
+   * Default: none.
    */
   cohort?: (req: IncomingMessage) => string | undefined;
-  /** Wait in ms that a request may have ahead of it: 1 to 600,000; default 300, 250 and 150; a number is for all. */
+  /** Longest predicted wait in ms of an admitted request: 1 to 600,000; default 300, 250 and 150; a number is for all. */
   maxWait?: number | Partial<ByClass>;
   /** Time in ms for which handlers run before the loop continues: 1 to 1,000, default 10. A handler is never cut short. */
   slice?: number;
@@ -55,15 +56,18 @@ export interface GuardOptions {
   maxQueue?: number;
   /** Routes that are counted apart: 10 to 100,000, default 1,000. The least used are forgotten. */
   maxRoutes?: number;
-  /** Cohorts that are told apart: 10 to 100,000, default 1,000. The least used are forgotten. */
+  /** Cohorts that are counted apart: 10 to 100,000, default 1,000. The least used are forgotten. */
   maxCohorts?: number;
-  /** Delay of a refusal in ms; a number fixes it: 0 to 60,000; default 25 to 1,000, as short as costs less than 2 % of the loop. */
+  /**
+   * Delay of a refusal in ms; a number fixes it: 0 to 60,000; default 25 to 1,000, chosen so that refusing costs less than 2
+   * % of the loop.
+   */
   rejectDelay?: number | Partial<RejectDelay>;
   /** Seconds in the header Retry-After: 1 to 86,400, or `'auto'` (default), from the length of the queue. */
   retryAfter?: number | 'auto';
   /** Bounds of the measured limit on concurrent requests of async handlers. Default: `initial` 8, `min` 2, no `max`. */
   concurrency?: Partial<Concurrency>;
-  /** Sheds nothing and holds nothing back, but counts what it would have shed, and how many responses it would have saved. Default: false. */
+  /** Sheds and delays nothing, but counts the requests that it would have shed, and the responses that it would have saved. Default: false. */
   observe?: boolean;
   /** Text of a refusal. Default: Service Unavailable. */
   message?: string;

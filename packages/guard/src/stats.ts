@@ -56,7 +56,7 @@ export interface CohortStats {
   busyMs: number;
 }
 
-/** What `Guard.stats()` returns: a snapshot. */
+/** Snapshot that `Guard.stats()` returns. */
 export interface GuardStats {
   /** Waiting requests, and the limit on them. */
   queued: number;
@@ -71,7 +71,7 @@ export interface GuardStats {
   classes: Record<RequestClass, ClassStats>;
   /** Routes, the one that kept the loop busy longest first. */
   routes: RouteStats[];
-  /** The cohort that held the loop longest first; none without the option `cohort`. */
+  /** Cohorts, the one that kept the loop busy longest first; none without the option `cohort`. */
   cohorts: CohortStats[];
 }
 

@@ -8,7 +8,7 @@ import type { ShedReason } from './reasons.js';
 import type { Replayed } from './replayed.js';
 import type { Route } from './routes.js';
 
-/** A refusal, as an adapter has to tell it. */
+/** Refusal that an adapter has to send. */
 export interface Rejection {
   readonly reason: ShedReason;
   /** Predicted or actual wait in ms. */
@@ -37,7 +37,7 @@ export abstract class Ticket {
 
   // The rest is the guard's.
   stage: Stage = 'new';
-  /** Set at its arrival. */
+  /** Cohort, set at the request's arrival. */
   cohort!: Cohort;
   arrivedMs = 0;
   startedMs = 0;
@@ -45,9 +45,9 @@ export abstract class Ticket {
   predictedMs = 0;
   owner: TicketOwner | null = null;
   context: AsyncResource | null = null;
-  /** What the guard in shadow makes of it; null for a guard that acts. */
+  /** Copy in the model of the guard in shadow; null for a guard that acts. */
   replayed: Replayed | null = null;
-  /** It counts in the gate. */
+  /** True while it counts in the gate. */
   inGate = false;
   /** Links of its list: a lane's while it waits, the gate's while it runs. */
   previous: Ticket | null = null;
@@ -60,19 +60,19 @@ export abstract class Ticket {
     this.route = route;
   }
 
-  /** It waits or runs from now on: its route and cohort are not forgotten. */
+  /** Marks it as waiting or running: its route and cohort are not forgotten. */
   hold(): void {
     this.route.open++;
     this.cohort.open++;
   }
 
-  /** It does not any more. */
+  /** Ends what `hold` began. */
   release(): void {
     this.route.open--;
     this.cohort.open--;
   }
 
-  /** Hands the request to the application. What it throws goes where it would have gone without the guard. */
+  /** Passes the request to the application. An error is thrown as without the guard. */
   abstract run(): void;
 
   /** Answers instead of the application. Called once at most, and never after `run`. */

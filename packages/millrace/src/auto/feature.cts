@@ -12,8 +12,8 @@ import type { CoalesceOptions, EnlargeOptions } from '../net/index.js' with {
 import type { InstallOptions } from '../ws/index.js' with { 'resolution-mode': 'import' };
 
 /**
- * ws: fan-out of `millrace/ws`; fs: `millrace/fs`; dns: equal look-ups of names together; reads: `enlarge()`; net: `coalesce()`; guard:
- * `@millrace/guard`; monitor: `@millrace/monitor`; stalls: `@millrace/monitor/stalls`.
+ * Name of a feature. ws: fan-out of `millrace/ws`; fs: `millrace/fs`; dns: shared look-ups of equal names; reads:
+ * `enlarge()`; net: `coalesce()`; guard: `@millrace/guard`; monitor: `@millrace/monitor`; stalls: `@millrace/monitor/stalls`.
  */
 export type FeatureName = 'ws' | 'fs' | 'dns' | 'reads' | 'net' | 'guard' | 'monitor' | 'stalls';
 
