@@ -75,7 +75,7 @@ async function take(pages, say) {
   for (const [colorScheme, page] of Object.entries(pages)) {
     const name = colorScheme === 'dark' ? 'dashboard-dark.png' : 'dashboard.png';
     const last = await page
-      .locator('#charts > *')
+      .locator('#charts > :visible')
       .nth(chartCount - 1)
       .boundingBox();
     const height = last.y + last.height + margin;

@@ -3,7 +3,7 @@ import { element, setText } from './dom.js';
 import { format, time } from './format.js';
 import { Legend } from './legend.js';
 import { drawMarks } from './marks.js';
-import { height, plotOptions } from './plot.js';
+import { height, plotOptions, positive } from './plot.js';
 import uPlot from './uplot.js';
 
 const isSomething = (value) => value !== null && value !== 0;
@@ -56,9 +56,10 @@ export class Chart {
     this.isShown ||= this.lines.some(({ values }) => values.some(isSomething));
     this.card.hidden = !this.isShown;
     if (!this.isShown) return;
+    const drawn = this.definition.log ? positive : (values) => values;
     this.#data = [
       Array.from({ length: span.to - span.from + 1 }, (_, n) => span.from + n),
-      ...this.lines.map(({ values }) => values),
+      ...this.lines.map(({ values }) => drawn(values)),
     ];
     const shape = this.lines.map(({ label }) => label).join('\n');
     if (this.#plot === null || shape !== this.#shape) this.#build(shape);
@@ -94,7 +95,8 @@ export class Chart {
     const lines = this.lines.map(({ label, dashed }) => {
       if (!this.#places.has(label)) this.#places.set(label, this.#places.size);
       const isShown = !this.legend.hidden.has(label);
-      return { label, dashed, place: this.#places.get(label), isShown };
+      const isEmphasised = label === this.definition.emphasis;
+      return { label, dashed, place: this.#places.get(label), isShown, isEmphasised };
     });
     const options = plotOptions(this.definition, lines, this.area.clientWidth || 320);
     options.cursor.bind = { dblclick: () => () => this.view.set({ zoom: null }) };

@@ -18,8 +18,34 @@ import {
 /**
  * In the order of the page. `lines(span)` gives { label, values, dashed?, optional? }; optional lines are left out until they are not 0.
  * A chart that is not `always` there is shown once it has something to show.
+ *
+ * - `log`: the axis is logarithmic, for delays that span decades
+ * - `emphasis`: the label of the line to look at first; the others are drawn thin
  */
 export const charts = [
+  {
+    id: 'requests',
+    title: 'Requests',
+    unit: 'perSecond',
+    lines: lines(rate('all routes', 'http_response_ms_count')),
+  },
+  {
+    id: 'latency',
+    title: 'Response time, slowest route',
+    unit: 'ms',
+    log: true,
+    emphasis: 'p99',
+    lines: quantiles('http_response_ms'),
+  },
+  {
+    id: 'delay',
+    title: 'Loop delay',
+    unit: 'ms',
+    always: true,
+    log: true,
+    emphasis: 'p99',
+    lines: quantiles('loop_delay_ms'),
+  },
   {
     id: 'utilization',
     title: 'Utilization',
@@ -27,13 +53,6 @@ export const charts = [
     most: 1,
     always: true,
     lines: perProcess('busy', (span) => span.level('loop_utilization', { across: 'max' })),
-  },
-  {
-    id: 'delay',
-    title: 'Loop delay',
-    unit: 'ms',
-    always: true,
-    lines: quantiles('loop_delay_ms'),
   },
   {
     id: 'gc',

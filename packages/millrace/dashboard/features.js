@@ -17,9 +17,12 @@ const explained = {
  */
 export function startFeatures(view) {
   const section = find('#features');
-  const list = section.querySelector('ul');
+  const used = find('#features-used');
+  const unused = find('#features-unused');
   const message = section.querySelector('.message');
   const items = new Map();
+  /** Names of features that have once been active: a switch does not move away from the pointer. */
+  const active = new Set();
 
   async function change(name, button) {
     const on = button.getAttribute('aria-checked') !== 'true';
@@ -42,21 +45,28 @@ export function startFeatures(view) {
     const names = [...new Set(all.flatMap(({ info }) => info.features.map(({ name }) => name)))];
     section.hidden = names.length === 0;
     for (const name of names) if (!items.has(name)) items.set(name, item(name));
-    const lines = names.map((name) => items.get(name).line);
-    if (
-      lines.length !== list.children.length ||
-      lines.some((line, n) => line !== list.children[n])
-    ) {
-      list.replaceChildren(...lines);
-    }
     for (const name of names) {
       const { button, state, line } = items.get(name);
       const of = all.flatMap(({ info }) => info.features.filter((each) => each.name === name));
       button.setAttribute('aria-checked', String(of.some((each) => each.state !== 'off')));
       line.dataset.state = of.some((each) => each.state === 'active') ? 'active' : of[0].state;
       setText(state, describe(of));
+      if (line.dataset.state === 'active') active.add(name);
     }
+    const others = names.filter((name) => !active.has(name));
+    const lines = (some) => some.map((name) => items.get(name).line);
+    fill(used, lines(names.filter((name) => active.has(name))));
+    fill(unused.querySelector('ul'), lines(others));
+    unused.hidden = others.length === 0;
+    setText(unused.querySelector('summary'), `Not in use: ${others.join(', ')}`);
   };
+}
+
+/** Puts lines into a list, unless they are there already: a button that is moved loses the focus. */
+function fill(list, lines) {
+  const isThere = lines.length === list.children.length;
+  if (!isThere || lines.some((line, n) => line !== list.children[n]))
+    list.replaceChildren(...lines);
 }
 
 /** The state in all of these processes, and why it can do nothing where that is so. */

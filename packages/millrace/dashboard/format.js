@@ -41,6 +41,9 @@ const written = {
  */
 export const format = (value, unit) => (value == null ? '–' : written[unit](value));
 
+/** A number of things: `1 chart`, `2 charts`. */
+export const count = (number, name) => `${number} ${name}${number === 1 ? '' : 's'}`;
+
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 /** @param {number} seconds since 1970 */
 export const time = (seconds) => clock.format(seconds * 1000);

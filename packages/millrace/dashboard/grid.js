@@ -1,7 +1,8 @@
-/** The charts of the page, and the line that tells of those that have nothing to show. */
+/** The charts of the page, and one line for those that have nothing to show. */
 import { Chart } from './chart.js';
 import { charts } from './charts.js';
 import { find, setText } from './dom.js';
+import { count } from './format.js';
 
 export class Charts {
   /** @param {import('./view.js').View} view */
@@ -23,7 +24,8 @@ export class Charts {
     const line = find('#unused');
     line.hidden = quiet.length === 0;
     const names = quiet.map(({ definition }) => definition.title);
-    setText(line, `Not used here: ${names.join('; ').toLowerCase()}.`);
+    setText(line.querySelector('summary'), `${count(quiet.length, 'chart')} without data`);
+    setText(line.querySelector('p'), `Not used here: ${names.join('; ').toLowerCase()}.`);
   }
 
   redraw() {

@@ -15,16 +15,19 @@ export class Legend {
   #items = [];
 
   /**
-   * @param {{ label: string, place: number }[]} lines
+   * @param {{ label: string, place: number, isEmphasised?: boolean }[]} lines
    * @param {(n: number, isOn: boolean) => void} toggled
    */
   build(lines, toggled) {
-    this.#items = lines.map(({ label, place }, n) => {
+    this.#items = lines.map(({ label, place, isEmphasised }, n) => {
       const swatch = element('span', { class: 'swatch' });
       swatch.style.background = stroke(place);
       const value = element('b');
       const isOn = !this.hidden.has(label);
-      const button = element('button', { type: 'button', 'aria-pressed': String(isOn) });
+      const button = element('button', {
+        ...{ type: 'button', 'aria-pressed': String(isOn) },
+        class: isEmphasised && 'emphasis',
+      });
       button.append(swatch, label, ' ', value);
       button.addEventListener('click', () => {
         const isShown = this.hidden.delete(label);

@@ -1,8 +1,8 @@
-/** What the page says of itself: whether it shows what is now. */
+/** The state of the page: whether it is live, and why there is nothing to see. */
 import { find, setText } from './dom.js';
 import { time } from './format.js';
 
-const words = { live: 'Live', paused: 'Paused', lost: 'Reconnecting' };
+const words = { live: 'Live', paused: 'Paused', lost: 'Connection lost' };
 
 /**
  * @param {import('./view.js').View} view
@@ -17,14 +17,39 @@ export function startNotice(view) {
     const state = !isLost && pausedAt !== null ? 'paused' : connection;
     document.body.dataset.state = state;
     setText(status, words[state]);
-    notice.hidden = store.latest > 0 && !isLost;
-    if (isLost) setText(notice, lost(store.latest));
+    const text = isLost ? lost(store.latest) : store.latest === 0 ? waiting : idle(view);
+    notice.hidden = text === '';
+    setText(notice, text);
     const main = [...store.processes.values()].find(({ info }) => info.role === 'main');
     document.title = main === undefined ? 'Millrace' : `${main.info.title} · Millrace`;
   };
 }
 
+const waiting = 'Waiting for the first sample: there is one a second.';
+
 function lost(latest) {
-  if (latest === 0) return 'The application does not answer. This page goes on trying.';
-  return `The application does not answer. What is here is of ${time(latest)} and before; this page goes on trying.`;
+  if (latest === 0) return 'Connection lost; retrying…';
+  return `Connection lost. Showing data up to ${time(latest)}; retrying…`;
+}
+
+/** Seconds without work after which an application counts as idle. */
+const idleSeconds = 10;
+/** Below this share of the time a loop does nothing but keep itself alive. */
+const idleBusy = 0.05;
+/** Totals have no rate before the second sample, and a page that has just opened knows nothing. */
+const leastSamples = 3;
+const works = [
+  ...['http_response_ms_count', 'batch_size_count', 'fanout_messages_total'],
+  ...['file_reads_total', 'file_appends_total', 'pool_run_ms_count'],
+];
+
+/** A sentence for an application that has nothing to do, or nothing for one that has. */
+function idle(view) {
+  const span = view.last(idleSeconds);
+  const most = (values) => Math.max(0, ...values.map((value) => value ?? 0));
+  const busy = span.level('loop_utilization', { across: 'max' });
+  const isKnown = busy.filter((value) => value !== null).length >= leastSamples;
+  if (!isKnown || most(busy) > idleBusy) return '';
+  if (works.some((name) => most(span.rate(name)) > 0)) return '';
+  return 'The application is idle. Send some traffic to it: charts appear as it works.';
 }

@@ -8,6 +8,29 @@ export const height = 182;
 /** Distances of grid lines that are whole KiB, MiB or GiB. */
 const binarySteps = Array.from({ length: 44 }, (_, n) => 2 ** n);
 
+/** The least value that a logarithmic axis shows. */
+const leastOfLog = 0.01;
+/** Values as a logarithmic axis can show them. A time of 0 is that of nothing: a gap. */
+export const positive = (values) =>
+  values.map((value) => (value ? Math.max(value, leastOfLog) : null));
+const decade = (value, round) => 10 ** round(Math.log10(value));
+
+const linear = (most) => ({ range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, most) || 1] });
+/** Whole decades, and at least two of them, so that noise does not look like a change. */
+const logarithmic = {
+  distr: 3,
+  range(_, min, max) {
+    const from = decade(min || leastOfLog, Math.floor);
+    return [from, Math.max(decade((max || from) * 1.0001, Math.ceil), from * 100)];
+  },
+};
+/** Names of the decades: the lines between have none. */
+const decades = {
+  splits: (_, __, min, max) =>
+    Array.from({ length: Math.round(Math.log10(max / min)) + 1 }, (_, n) => min * 10 ** n),
+  filter: (_, splits) => splits,
+};
+
 const axis = {
   stroke: () => colour('--soft'),
   font: '11px system-ui, sans-serif',
@@ -16,11 +39,11 @@ const axis = {
 };
 
 /**
- * @param {{ unit: string, most?: number }} definition
- * @param {{ label: string, place: number, dashed?: boolean, isShown: boolean }[]} lines
+ * @param {{ unit: string, most?: number, log?: boolean, emphasis?: string }} definition
+ * @param {{ label: string, place: number, dashed?: boolean, isShown: boolean, isEmphasised: boolean }[]} lines
  * @param {number} width
  */
-export function plotOptions({ unit, most = 0 }, lines, width) {
+export function plotOptions({ unit, most = 0, log = false, emphasis }, lines, width) {
   return {
     width,
     height,
@@ -28,15 +51,15 @@ export function plotOptions({ unit, most = 0 }, lines, width) {
     legend: { show: false },
     scales: {
       x: { time: true, auto: false },
-      y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, most) || 1] },
+      y: log ? logarithmic : linear(most),
     },
     series: [
       {},
-      ...lines.map(({ label, place, dashed, isShown }) => ({
+      ...lines.map(({ label, place, dashed, isShown, isEmphasised }) => ({
         label,
         show: isShown,
         stroke: () => stroke(place),
-        width: 1.5,
+        width: emphasis === undefined ? 1.5 : isEmphasised ? 2.5 : 1,
         ...(dashed ? { dash: [5, 4] } : {}),
         points: { show: (_, __, from, to) => to - from < 2 },
       })),
@@ -47,6 +70,7 @@ export function plotOptions({ unit, most = 0 }, lines, width) {
         ...axis,
         size: 62,
         ...(unit.startsWith('bytes') ? { incrs: binarySteps } : {}),
+        ...(log ? decades : {}),
         space: 34,
         values: (_, splits) => splits.map((value) => format(value, unit)),
       },

@@ -50,7 +50,7 @@ export class Span {
   rate(name, { where = {}, oncePerPid = false } = {}) {
     const add = (a, b) => a + b;
     return this.#combined(oncePerPid, add, (process) => {
-      const step = stepOf(process, columnsOf(process, name, where));
+      const step = stepOf(process, columnsOf(process, name, where), oncePerPid);
       return step && ((slot, second) => step(slot, second)?.perSecond ?? Number.NaN);
     });
   }
@@ -109,7 +109,8 @@ function total(columns, slot, combine) {
   return result;
 }
 
-function stepOf(process, columns) {
+/** @param {boolean} isOlder whether the totals were counted before their series came up, as those of a process are */
+function stepOf(process, columns, isOlder = false) {
   if (columns.length === 0) return null;
   const { stamps } = process;
   return (slot, second) => {
@@ -119,8 +120,8 @@ function stepOf(process, columns) {
     const earlier = (second - before) % stamps.length;
     let change = 0;
     for (const { values } of columns) {
-      // A series that comes up has counted from 0. A total that falls is a new process's.
-      const was = Number.isNaN(values[earlier]) ? 0 : values[earlier];
+      // A series that comes up has counted from 0, unless it is older. A total that falls is a new process's.
+      const was = Number.isNaN(values[earlier]) ? (isOlder ? values[slot] : 0) : values[earlier];
       if (!Number.isNaN(values[slot])) change += Math.max(0, values[slot] - was);
     }
     return { change, perSecond: (change * 1000) / (stamps[slot] - stamps[earlier]) };

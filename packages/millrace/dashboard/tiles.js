@@ -6,14 +6,33 @@ import { once } from './lines.js';
 /** Latest values. Those that are `optional` are left out until they are not 0. */
 const tiles = [
   {
-    title: 'Utilization',
-    unit: 'share',
-    values: (span) => span.level('loop_utilization', { across: 'max' }),
+    title: 'Requests',
+    optional: true,
+    unit: 'perSecond',
+    values: (span) => span.rate('http_response_ms_count'),
+  },
+  {
+    title: 'Response, p50',
+    optional: true,
+    unit: 'ms',
+    values: (span) => span.level('http_response_ms', { where: { quantile: '0.5' }, across: 'max' }),
+  },
+  {
+    title: 'Response, p99',
+    optional: true,
+    unit: 'ms',
+    values: (span) =>
+      span.level('http_response_ms', { where: { quantile: '0.99' }, across: 'max' }),
   },
   {
     title: 'Loop delay, p99',
     unit: 'ms',
     values: (span) => span.level('loop_delay_ms', { where: { quantile: '0.99' }, across: 'max' }),
+  },
+  {
+    title: 'Utilization',
+    unit: 'share',
+    values: (span) => span.level('loop_utilization', { across: 'max' }),
   },
   {
     title: 'CPU',
@@ -28,12 +47,6 @@ const tiles = [
     title: 'Memory',
     unit: 'bytes',
     values: (span) => span.level('process_resident_memory_bytes', once),
-  },
-  {
-    title: 'Responses',
-    optional: true,
-    unit: 'perSecond',
-    values: (span) => span.rate('http_response_ms_count'),
   },
   {
     title: 'Fan-out frames',

@@ -73,9 +73,14 @@ export class View extends EventTarget {
     return this.#span(Math.floor(from) - 1, Math.ceil(to) + 1);
   }
 
-  /** The last seconds, whatever is in sight. */
+  /** Seconds that the present figures are taken from. */
   get now() {
-    return this.#span(this.end - 3, this.end);
+    return this.last(3);
+  }
+
+  /** The last seconds of this number, whatever is in sight. */
+  last(seconds) {
+    return this.#span(this.end - seconds, this.end);
   }
 
   get marks() {

@@ -27,13 +27,19 @@ withBrowser('the page: processes', (visit) => {
     assert.equal(await page.title(), 'app.js · Millrace');
     assert.equal(await page.isVisible('#notice'), false);
     first.app.kill('SIGKILL');
-    await page.waitForSelector('#status >> text=Reconnecting');
-    await page.waitForSelector('#notice >> text=/does not answer. What is here is of \\d+:/');
+    await page.waitForSelector('#status >> text=Connection lost');
+    await page.waitForSelector(
+      '#notice >> text=/^Connection lost. Showing data up to \\d+:.*; retrying…$/',
+    );
+    const opacity = () =>
+      page.evaluate(() => getComputedStyle(document.querySelector('#charts')).opacity);
+    assert.equal(await opacity(), '0.5');
     const second = await start(t, { port: first.port });
     await page.waitForSelector('#status >> text=Live');
     await page.waitForSelector(`#process option[value="${second.app.pid}"]`, {
       state: 'attached',
     });
     await page.waitForSelector('#notice', { state: 'hidden' });
+    assert.equal(await opacity(), '1');
   });
 });

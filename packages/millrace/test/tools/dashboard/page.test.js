@@ -9,7 +9,9 @@ withBrowser('the page', (visit) => {
     const page = await visit(t, url);
     assert.equal(await page.textContent('#status'), 'Live');
     await page.waitForSelector('#batch-size .legend >> text=/batch 20/');
-    assert.match(await page.textContent('#unused'), /^Not used here: .*pool queue/);
+    assert.match(await page.textContent('#unused summary'), /^\d+ charts without data$/);
+    assert.match(await page.textContent('#unused p'), /^Not used here: .*pool queue/);
+    assert.equal(await page.isVisible('#unused p'), false);
     assert.equal(await page.isVisible('#pool-queue'), false);
     assert.equal(await page.isVisible('#processes'), false);
     const label = await page.getAttribute('#memory .plot', 'aria-label');
@@ -68,11 +70,11 @@ withBrowser('the page', (visit) => {
       return shown.map(({ offsetWidth }) => offsetWidth);
     });
     assert.equal(new Set(widths).size, 1, `${widths}`);
-    /** Pixels of the first line's colour in the first chart. */
+    /** Pixels of the first line's colour in a chart. */
     const drawn = (red, green, blue) =>
       page.waitForFunction(
         (wanted) => {
-          const canvas = document.querySelector('#charts canvas');
+          const canvas = document.querySelector('#utilization canvas');
           const { width, height } = canvas;
           const copy = new OffscreenCanvas(width, height);
           const drawing = copy.getContext('2d', { willReadFrequently: true });
