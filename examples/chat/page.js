@@ -18,6 +18,7 @@ const SCRIPTS = [
   'messages.js',
   'more-rooms.js',
   'navigation.js',
+  'saved.js',
   'sides.js',
   'state.js',
   'uploads.js',

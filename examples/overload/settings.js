@@ -28,6 +28,9 @@ export const SLOT_MS = 500;
 /** Offered load, as a multiple of what one server can do. */
 export const MAX_LOAD = 10;
 
+/** The load with which a show begins when somebody opens the page: more than a server can do, which is what it is about. */
+export const FIRST_LOAD = 2;
+
 /** The generator refuses more. */
 export const MAX_RATE = 1_000;
 export const MAX_CONNECTIONS = 1_000;

@@ -4,6 +4,7 @@ import './frames.js';
 import { connection } from './link.js';
 import { toEnd } from './log.js';
 import { enter, roomFromHash, step } from './navigation.js';
+import './saved.js';
 import { showName, showRoom, showRooms } from './sides.js';
 import { memory, RoomState, savedRooms, state } from './state.js';
 

@@ -143,9 +143,9 @@ function memory(growth) {
   };
 }
 
-/** `+0.31 % (−0.10 to +0.70)`. */
+/** `+0.31 % (−0.10 to +0.70)`; no figure for a run that is too short to have one. */
 export function perHour({ perHour: slope, lo, hi }) {
-  if (slope === null) return 'not known';
+  if (slope === null) return 'too short to tell';
   return `${share(slope)} % (${share(lo)} to ${share(hi)})`;
 }
 
@@ -185,7 +185,7 @@ export const warmUpOf = (seconds) => Math.min(seconds * WARM_UP.share, WARM_UP.m
  *
  * @typedef {object} Growth
  * @property {'met' | 'refuted' | 'undecided'} word
- * @property {number | null} perHour as a share of what it was after the warm-up; null where there are too few points
+ * @property {number | null} perHour as a share of what it was after the warm-up; null below twenty minutes or twelve points, which tell nothing
  * @property {number | null} lo
  * @property {number | null} hi
  * @property {string} why
@@ -194,17 +194,14 @@ export function judgeGrowth(all, { warmUpS, seed }) {
   const points = all
     .filter(([seconds]) => seconds >= warmUpS)
     .map(([seconds, value]) => [seconds / 3600, value]);
-  if (points.length < 3) {
-    return { word: 'undecided', perHour: null, lo: null, hi: null, why: 'too few values' };
+  const hours = points.length > 0 ? points.at(-1)[0] - points[0][0] : 0;
+  if (hours < LEAST_HOURS || points.length < LEAST_POINTS) {
+    const why = `${Math.round(hours * 60)} min after the warm-up say nothing of an hour`;
+    return { word: 'undecided', perHour: null, lo: null, hi: null, why };
   }
   const { slope, lo, hi, at } = trend(points, { seed });
   const start = at(points[0][0]);
   const found = { perHour: slope / start, lo: lo / start, hi: hi / start };
-  const hours = points.at(-1)[0] - points[0][0];
-  if (hours < LEAST_HOURS || points.length < LEAST_POINTS) {
-    const why = `${Math.round(hours * 60)} min after the warm-up say nothing of an hour`;
-    return { word: 'undecided', ...found, why };
-  }
   if (found.hi < MAX_GROWTH) return { word: 'met', ...found, why: 'the whole interval is below' };
   if (found.lo > MAX_GROWTH)
     return { word: 'refuted', ...found, why: 'the whole interval is above' };

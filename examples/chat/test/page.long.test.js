@@ -34,6 +34,7 @@ withBrowser(
       assert.equal(await maya.textContent('#typing'), '');
       assert.equal(await olu.locator('.pending').count(), 0);
       assert.equal(await olu.inputValue('#text'), '');
+      await maya.waitForSelector('#saved >> text=/saved.*: \\d+ frames in \\d+ writes$/');
       assert.deepEqual([...maya.problems, ...olu.problems], []);
     });
 

@@ -26,6 +26,7 @@ export const CHARTS = {
       filter: (_, ticks) => ticks,
     },
     now: ({ health }) => ms(health),
+    empty: 'Waiting for the first answer…',
   },
   cores: {
     title: 'Cores',
@@ -36,6 +37,7 @@ export const CHARTS = {
     scale: upTo(1),
     axis: { incrs: [1, 2, 4, 8, 16, 32] },
     now: ({ busy, cores }) => `${busy.toFixed(1)} of ${cores}`,
+    empty: 'Waiting for the server…',
   },
   tasks: {
     title: 'Tasks of the pool',
@@ -47,6 +49,8 @@ export const CHARTS = {
     scale: upTo(4),
     axis: { incrs: [1, 2, 4, 10, 20, 50, 100, 1000] },
     now: ({ running, queued }) => `${running} running, ${queued} waiting`,
+    empty: 'Start something in the pool.',
+    isEmpty: ({ running, queued }) => running + queued === 0,
   },
   memory: {
     title: 'Memory',
@@ -57,6 +61,7 @@ export const CHARTS = {
       incrs: [5e7, 1e8, 2e8, 5e8, 1e9, 2e9, 5e9],
     },
     now: ({ rss }) => bytes(rss),
+    empty: 'Waiting for the server…',
   },
 };
 
@@ -72,6 +77,10 @@ export function drawChart(place, chart) {
   const canvas = document.createElement('div');
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', `${chart.title}, over the last ${SHOWN} seconds`);
+  const empty = document.createElement('p');
+  empty.className = 'empty';
+  empty.textContent = chart.empty;
+  canvas.append(empty);
   figure.append(caption, canvas);
   place.append(figure);
 
@@ -119,6 +128,8 @@ export function drawChart(place, chart) {
       plot.setData([points.map(({ at }) => (at - now) / 1000), ...lines]);
       const last = points.findLast((point) => point[chart.lines[0].field] !== null);
       figures.textContent = last ? chart.now(last) : '–';
+      const hasNothing = chart.isEmpty ?? ((point) => point[chart.lines[0].field] === null);
+      empty.hidden = !points.every(hasNothing);
     },
   };
 }

@@ -23,11 +23,11 @@ export class Events {
 
   /** @param {import('node:http').ServerResponse} response */
   open(response) {
+    const unwatch = this.#show.watch();
     response.writeHead(200, HEADERS);
     response.write('retry: 1000\n\n');
     response.write(event('results', this.#show.results));
     response.write(event('settings', settings(this.#show)));
-    const unwatch = this.#show.watch();
     this.#streams.add(response);
     response.on('close', () => {
       this.#streams.delete(response);

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { NAMES, SERVERS } from '../servers/index.js';
-import { LEASE_MS, SLOT_MS } from '../settings.js';
+import { FIRST_LOAD, LEASE_MS, SLOT_MS } from '../settings.js';
 import { startServer } from './server.js';
 import { summarize } from './summary.js';
 
@@ -37,6 +37,8 @@ export class Show extends EventEmitter {
   #slots = [];
   #last = NAMES.at(-1);
   #watchers = 0;
+  /** Whether somebody has chosen a load, 0 included. Until then the first watcher begins the show. */
+  #isChosen = false;
   #renewing;
   #closed = false;
 
@@ -51,7 +53,10 @@ export class Show extends EventEmitter {
     this.#turnSlots = Math.round((turn * 1000) / SLOT_MS);
     generator.on('slot', (slot) => this.#take(slot));
     // Nobody has watched for a while.
-    generator.on('idle', () => this.set({ load: 0 }));
+    generator.on('idle', () => {
+      this.set({ load: 0 });
+      this.#isChosen = false;
+    });
     this.#renewing = setInterval(() => {
       if (this.#watchers > 0 && generator.isDriving) generator.goOn();
     }, leaseMs / 10);
@@ -67,6 +72,7 @@ export class Show extends EventEmitter {
 
   /** @param {{ load?: number, target?: string }} settings */
   set({ load = this.load, target = this.target }) {
+    this.#isChosen = true;
     const isOtherLoad = load !== this.load;
     this.load = load;
     this.target = target;
@@ -80,9 +86,14 @@ export class Show extends EventEmitter {
     this.#announce();
   }
 
-  /** Somebody looks at it: the load goes on as long as somebody does. @returns {() => void} call it at the end */
+  /**
+   * Begins the show for the first watcher, unless somebody has chosen a load. The load goes on as long as somebody watches.
+   *
+   * @returns {() => void} call it at the end
+   */
   watch() {
     this.#watchers += 1;
+    if (!this.#isChosen) this.set({ load: FIRST_LOAD });
     return () => {
       this.#watchers -= 1;
     };

@@ -128,9 +128,10 @@ export function drawChart(place, chart, about, label) {
     [[], ...chart.lines.map(() => [])],
     canvas,
   );
-  new ResizeObserver(() => plot.setSize({ width: canvas.clientWidth, height: HEIGHT })).observe(
-    canvas,
-  );
+  new ResizeObserver(() => {
+    // Without a width it is hidden: there is nothing to draw yet.
+    if (canvas.clientWidth > 0) plot.setSize({ width: canvas.clientWidth, height: HEIGHT });
+  }).observe(canvas);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
     plot.redraw(false, true),
   );

@@ -27,6 +27,7 @@ export class Row {
     const template = document.querySelector('#server');
     this.#element = template.content.firstElementChild.cloneNode(true);
     this.#element.id = server.name;
+    this.#element.classList.add('empty');
     this.#find('h2').textContent = server.title;
     this.#find('h2').id = `${server.name}-title`;
     this.#element.setAttribute('aria-labelledby', `${server.name}-title`);
@@ -73,6 +74,7 @@ export class Row {
 
   #draw() {
     const { points, summary } = this.#result;
+    this.#element.classList.toggle('empty', summary === null);
     for (const chart of this.#charts) chart.show(points);
     if (summary === null) return;
     this.#find('.big strong').textContent = percent(summary.ofPossible);

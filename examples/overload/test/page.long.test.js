@@ -18,12 +18,12 @@ withBrowser(
       const narrow = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' };
       const other = await visit(t, url, narrow);
 
-      assert.equal(await page.textContent('#offered'), 'none');
+      await page.waitForSelector('#offered >> text=2.0×, 20 requests/s');
       await page.getByLabel('Offered load').focus();
-      for (let n = 0; n < 8; n += 1) await page.keyboard.press('ArrowRight');
-      assert.equal(await page.textContent('#offered'), '2.0×, 20 requests/s');
-      assert.equal(await page.getAttribute('#load', 'aria-valuetext'), '2.0×, 20 requests/s');
-      await page.waitForSelector('#unprotected.current >> text=under load, 2.0×');
+      for (let n = 0; n < 4; n += 1) await page.keyboard.press('ArrowRight');
+      assert.equal(await page.textContent('#offered'), '3.0×, 30 requests/s');
+      assert.equal(await page.getAttribute('#load', 'aria-valuetext'), '3.0×, 30 requests/s');
+      await page.waitForSelector('.current >> text=under load, 3.0×');
       const fresh = page.locator('#unprotected .figures [data-name=fresh] dd');
       await page.waitForFunction(
         (element) => element.textContent !== '–',
@@ -31,9 +31,10 @@ withBrowser(
       );
       assert.match(await fresh.textContent(), /^\d+(\.\d)?\/s$/);
       assert.match(await page.textContent('#unprotected .big strong'), /^\d+ %$/);
+      assert.equal(await page.isVisible('#unprotected .waiting'), false);
 
       // Another page shows the same, and can change it.
-      await other.waitForFunction(() => document.querySelector('#load').value === '2');
+      await other.waitForFunction(() => document.querySelector('#load').value === '3');
       await other.getByLabel('goes to').selectOption({ label: 'Guard' });
       await page.waitForSelector('#guarded.current');
       assert.equal(await page.inputValue('#target'), 'guarded');

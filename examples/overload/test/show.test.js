@@ -32,6 +32,8 @@ test('the load ends when nobody has watched for a while, and not before', async 
   assert.equal(show.load, 1);
   unwatch();
   await until(() => show.load === 0 && show.current === null);
+  show.watch();
+  assert.equal(show.load, 2);
 });
 
 test('a server that ends under load is started again, and goes on', async (t) => {

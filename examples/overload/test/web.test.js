@@ -62,9 +62,9 @@ test('the page, its API and its events', async (t) => {
     const results = await events.next('results');
     assert.deepEqual(Object.keys(results), NAMES);
     const first = await events.next('settings');
-    assert.deepEqual(first, { version: 0, load: 0, target: 'turns', current: null });
+    // Who opens the page finds it at work.
+    assert.deepEqual(first, { version: 1, load: 2, target: 'turns', current: null });
 
-    assert.equal((await change(url, { load: 2 })).body.load, 2);
     await events.next('settings', ({ current }) => current === NAMES[0]);
     const { summary, load } = await events.next('point', ({ name, summary }) => {
       return name === NAMES[0] && summary?.fresh > 0;
@@ -84,5 +84,9 @@ test('the page, its API and its events', async (t) => {
     await events.next('point', ({ name, summary }) => name === 'guarded' && summary?.offered > 0);
     await change(url, { load: 0 });
     await events.next('settings', ({ load, current }) => load === 0 && current === null);
+
+    // What was stopped stays so for a page that comes later.
+    const last = await EventReader.open(t, url);
+    assert.equal((await last.next('settings')).load, 0);
   });
 });

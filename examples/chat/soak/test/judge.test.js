@@ -55,8 +55,9 @@ describe('memory', () => {
 
   test('too short is undecided, however it looks', () => {
     const short = hour({ perHour: 0.5, minutes: 20 });
-    const { word, why } = judgeGrowth(short, { ...options, warmUpS: 300 });
+    const { word, perHour, lo, hi, why } = judgeGrowth(short, { ...options, warmUpS: 300 });
     assert.equal(word, 'undecided');
+    assert.deepEqual([perHour, lo, hi], [null, null, null]);
     assert.match(why, /^14 min /);
     assert.equal(judgeGrowth([], options).word, 'undecided');
   });

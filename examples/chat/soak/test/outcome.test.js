@@ -133,5 +133,8 @@ describe('the outcome', () => {
     assert.match(text, /a &lt;processor&gt;/);
     assert.ok(!/<script|src=|https?:\/\/(?!www\.w3\.org)/.test(text), 'it loads nothing');
     assert.match(document(result), /say nothing of an hour/);
+    // A slope of minutes would be taken for one.
+    assert.match(document(result), /\| too short to tell \| undecided \|/);
+    assert.doesNotMatch(document(result), /[+−][\d.]+ % \(/);
   });
 });
