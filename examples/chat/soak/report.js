@@ -132,6 +132,10 @@ ${LEAD}
 It writes a page with charts, and all samples, into a folder whose name it prints. [examples/chat/soak](../../examples/chat/soak/README.md) says what it does
 and how it judges.`;
 
+/** Drawn from the table above it by `node docs/images/make.js growth`. */
+const PICTURE =
+  '![Growth of memory an hour, with intervals, beside the limit of one per cent](../images/growth.svg)';
+
 /**
  * @param {object} result of `soakResult`
  * @returns {string}
@@ -157,6 +161,7 @@ export function document(result) {
       ),
     '## Memory at rest',
     markdownTable(GROWTH_HEADS, growth.map(growthRow)),
+    PICTURE,
     '## Faults',
     markdownTable(KIND_HEADS, kindRows(found.faults)),
     '## What was counted',
