@@ -33,7 +33,7 @@ export type SourceKind =
 /** Object with counters. */
 export interface Source {
   readonly kind: SourceKind;
-  /** Returns its current `stats()`; of a monitor, its `snapshot()`. Null when the object has been collected. */
+  /** What its `stats()` returns now; for a monitor, its `snapshot()`. Null when the object has been collected, or stopped. */
   stats(): object | null;
 }
 
@@ -51,12 +51,12 @@ const known = new Map<SourceKind, { places: WeakSource<object>[]; sweptMs: numbe
 
 class WeakSource<Counted extends object> implements Source {
   readonly #object: WeakRef<Counted>;
-  readonly #read: (object: Counted) => object;
+  readonly #read: (object: Counted) => object | null;
 
   constructor(
     readonly kind: SourceKind,
     object: Counted,
-    read: (object: Counted) => object,
+    read: (object: Counted) => object | null,
   ) {
     this.#object = new WeakRef(object);
     this.#read = read;
@@ -74,12 +74,12 @@ class WeakSource<Counted extends object> implements Source {
 
 /**
  * Announces an object that counts, unless there are too many of its kind. `read` gets it as its argument and must not hold it
- * by itself. Costs the making of a weak reference, or a look at the clock.
+ * by itself; it returns null for one that has been stopped. Costs the making of a weak reference, or a look at the clock.
  */
 export function announce<Counted extends object>(
   kind: SourceKind,
   object: Counted,
-  read: (object: Counted) => object,
+  read: (object: Counted) => object | null,
 ): void {
   if (isPart) return;
   let of = known.get(kind);

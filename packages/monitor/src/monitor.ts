@@ -68,7 +68,8 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   readonly #watcher: Watcher;
   readonly #health = new HealthReport();
   readonly #since: number;
-  /** Current thresholds: two of them can be set. */
+  #isStopped = false;
+  /** As they are now: two of them can be set. */
   readonly #thresholds: OverloadOptions;
   #memoryLimit: { readonly bytes: number; readonly at: number } | null = null;
 
@@ -91,7 +92,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     this.#watcher = this.#watch();
     sampler.add(this.#watcher);
     gcObserver.add(this.#gc);
-    announce('monitor', this as Monitor, (each) => each.snapshot());
+    announce('monitor', this as Monitor, (each) => (each.#isStopped ? null : each.snapshot()));
   }
 
   /** Delay in ms above which `load` is emitted. Can be set: above 0, up to 3,600,000. */
@@ -170,8 +171,12 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     return this.#health.read(this.snapshot(), this.#options.idleThreshold, this.#options.tasks);
   }
 
-  /** Stops watching; the last measurements can still be read. The last monitor of a thread releases everything. */
+  /**
+   * Stops watching; what was measured can still be read, but no longer counts in metrics. The last monitor of a thread gives everything
+   * back.
+   */
   stop(): void {
+    this.#isStopped = true;
     sampler.remove(this.#watcher);
     gcObserver.remove(this.#gc);
   }

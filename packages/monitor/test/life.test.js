@@ -6,8 +6,19 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { monitor } from '@millrace/monitor';
+import { collect } from '@millrace/monitor/metrics';
 import { block, sleep, soon, turn } from './block.js';
 import { result, run } from './run.js';
+
+test('a monitor that was stopped does not count in metrics', () => {
+  const watch = monitor();
+  const isCounted = () => collect().some(({ name }) => name === 'loop_utilization');
+  assert.equal(isCounted(), true);
+  watch.stop();
+  // It is still there, and would be taken for a loop that never sleeps.
+  assert.equal(isCounted(), false);
+  assert.equal(watch.loopDelay.max >= 0, true);
+});
 
 test('a process that only makes a monitor ends', async () => {
   const script = `
