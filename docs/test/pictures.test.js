@@ -29,7 +29,10 @@ describe('the drawn pictures', () => {
     });
 
     test(`${path} has a text alternative, inside and on the page that shows it`, () => {
-      assert.match(read(path), /<title id="title">.{10,}<\/title>\n<desc id="description">.{40,}<\/desc>/);
+      assert.match(
+        read(path),
+        /<title id="title">.{10,}<\/title>\n<desc id="description">.{40,}<\/desc>/,
+      );
       const shown = pages.flatMap((page) => [...page.matchAll(/!\[([^\]]*)\]\(([^)]+)\)/g)]);
       const here = shown.filter(([, , target]) => target.endsWith(`images/${name}.svg`));
       assert.equal(here.length, 1);

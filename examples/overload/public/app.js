@@ -11,7 +11,7 @@ let settings = { version: 0, load: 0, target: 'turns', current: null };
 
 byId('intro').textContent =
   `The same application, protected in different ways. One server can do ${about.capacity.toFixed(0)} requests a second: ` +
-  `each request keeps its only thread busy for about ${about.handlerMs} ms. The load begins at twice that; move the slider.`;
+  `each request keeps its only thread busy for about ${about.handlerMs} ms. The load begins at 2×: move the slider.`;
 for (const place of document.querySelectorAll('.good-ms')) place.textContent = about.goodMs;
 target.append(
   new Option(`each in turn, ${about.turnSeconds} s`, 'turns'),

@@ -1,6 +1,7 @@
 /** The state of the page: whether it is live, and why there is nothing to see. */
 import { find, setText } from './dom.js';
 import { time } from './format.js';
+import { once } from './lines.js';
 
 const words = { live: 'Live', paused: 'Paused', lost: 'Connection lost' };
 
@@ -34,8 +35,8 @@ function lost(latest) {
 
 /** Seconds without work after which an application counts as idle. */
 const idleSeconds = 10;
-/** Below this share of the time a loop does nothing but keep itself alive. */
-const idleBusy = 0.05;
+/** Cores: below this a process only keeps itself alive. Of its loop a busy machine would tell more than it does. */
+const idleCores = 0.05;
 /** Totals have no rate before the second sample, and a page that has just opened knows nothing. */
 const leastSamples = 3;
 const works = [
@@ -46,10 +47,18 @@ const works = [
 /** A sentence for an application that has nothing to do, or nothing for one that has. */
 function idle(view) {
   const span = view.last(idleSeconds);
-  const most = (values) => Math.max(0, ...values.map((value) => value ?? 0));
-  const busy = span.level('loop_utilization', { across: 'max' });
-  const isKnown = busy.filter((value) => value !== null).length >= leastSamples;
-  if (!isKnown || most(busy) > idleBusy) return '';
-  if (works.some((name) => most(span.rate(name)) > 0)) return '';
+  const cores = ['user', 'system'].map((kind) =>
+    mean(span.rate(`process_cpu_${kind}_seconds_total`, once)),
+  );
+  if (cores.includes(null) || cores[0] + cores[1] > idleCores) return '';
+  if (works.some((name) => span.rate(name).some((value) => value > 0))) return '';
   return 'The application is idle. Send some traffic to it: charts appear as it works.';
+}
+
+/** Null where there are too few values. */
+function mean(values) {
+  const known = values.filter((value) => value !== null);
+  return known.length < leastSamples
+    ? null
+    : known.reduce((sum, each) => sum + each, 0) / known.length;
 }

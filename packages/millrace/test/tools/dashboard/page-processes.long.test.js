@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { start, withBrowser } from './browser.js';
+import { serve } from './support.js';
 
-withBrowser('the page: processes', (visit) => {
+withBrowser('the page: processes', (visit, open) => {
   test('several processes, all or one', async (t) => {
     const { app, url } = await start(t, { child: 'child' });
     const page = await visit(t, url);
@@ -18,6 +19,13 @@ withBrowser('the page: processes', (visit) => {
     await page.waitForSelector('#triggers:visible');
     process.kill(Number(child), 'SIGKILL');
     await page.waitForSelector(`#processes tr:has-text("${child}") >> text=ended`);
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('an application that has nothing to do is called idle', async (t) => {
+    const dashboard = await serve(t);
+    const page = await open(t, dashboard.url);
+    await page.waitForSelector('#notice >> text=/is idle. Send some traffic/');
     assert.deepEqual(page.problems, []);
   });
 
