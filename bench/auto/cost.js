@@ -1,7 +1,8 @@
 /**
- * The costs of auto where it can do nothing: servers that answer at once, that ask PostgreSQL, and that send each client a frame of its own;
- * and what observe costs the first of them.
+ * The costs of auto where it can do nothing: servers that answer at once, that ask PostgreSQL, and that send each client a frame of its own,
+ * by ws alone and as subscriptions of GraphQL; and what observe costs the first of them.
  */
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
 import { Refused } from '../lib/bench.js';
@@ -9,8 +10,12 @@ import { ClosedLoop } from '../lib/closed-loop.js';
 import { pinned } from '../lib/cores.js';
 import { countRequests } from '../lib/counts.js';
 import { Fan } from './fan.js';
+import { Subscriptions } from './subscriptions.js';
 
 const program = (name) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+/** An application with packages of its own, which its experiment installs. */
+const installed = new URL('../claims/auto/apps/installed/', import.meta.url);
+const graphql = fileURLToPath(new URL('graphql.js', installed));
 /** The factor that each must reach at least, and the most memory that it may add. */
 const bounds = { auto: { ahead: 0.98, addedMb: 3 }, observe: { ahead: 0.95, addedMb: 8 } };
 /** Less is the page that one process happens to use more than another. */
@@ -43,12 +48,18 @@ const cases = {
     slice: 2000,
     load: (port) => new Fan(port, 100),
   },
+  graphql: {
+    program: 'application',
+    compared: ['auto'],
+    slice: 500,
+    load: (port) => new Subscriptions(port, 100),
+  },
 };
 
 const cpu = { metric: 'cpu_us_per_req', unit: 'us', better: 'lower' };
 const memory = { metric: 'added_rss_mb', unit: 'MB', better: 'lower', peer: null };
 
-/** Adds a case for each of these servers: `hello auto`, `hello observe`, `users auto`, `frames auto`. */
+/** Adds a case for each of these servers: `hello auto`, `hello observe`, `users auto`, `frames auto`, `graphql auto`. */
 export async function compareCosts(bench) {
   const { prefix, note } = pinned();
   bench.note(`cost: ${note}`);
@@ -63,6 +74,11 @@ export async function compareCosts(bench) {
     await postgres.remove();
   }
   await compare(bench, 'frames', prefix);
+  if (existsSync(new URL('node_modules/graphql-ws', installed))) {
+    await compare(bench, 'graphql', prefix, [graphql]);
+  } else {
+    bench.note('graphql: not measured; make experiment NAME=auto-graphql installs its packages');
+  }
 }
 
 async function compare(bench, title, prefix, args = []) {
