@@ -52,7 +52,8 @@ export class EmitsObserver {
     let shared: Method | null = null;
     const watching = (original: Method): Method =>
       function (this: object, ...args: unknown[]) {
-        if (observer.#isOn) observer.#listen(this, args[0] as Name);
+        // Of most applications nothing is missed: then this is all that a listener costs.
+        if (observer.#emitters > 0 && observer.#isOn) observer.#listen(this, args[0] as Name);
         return Reflect.apply(original, this, args);
       };
     const watchingShared = (original: Method): Method => {
@@ -62,10 +63,10 @@ export class EmitsObserver {
     };
     this.#patches = [
       patchMethod(prototype, 'emit', (original) => {
-        return function emit(this: Emitter, ...args: unknown[]) {
-          const name = args[0] as Name;
-          if (this._events?.[name] === undefined && observer.#isOn) observer.#note(this, name);
-          return Reflect.apply(original, this, args);
+        return function emit(this: object, ...args: unknown[]) {
+          const isHeard = Reflect.apply(original, this, args);
+          if (isHeard === false && observer.#isOn) observer.#note(this, args[0] as Name);
+          return isHeard;
         };
       }),
       patchMethod(prototype, 'on', watchingShared),
@@ -122,8 +123,4 @@ export class EmitsObserver {
       this.#found.set(key, { event, emitter: of, emits, listeners: 1, place });
     }
   }
-}
-
-interface Emitter {
-  readonly _events?: Partial<Record<PropertyKey, unknown>>;
 }

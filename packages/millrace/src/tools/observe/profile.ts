@@ -1,7 +1,8 @@
 /**
- * The functions that keep a loop. The CPU profiler of V8 is on only while turns of the loop are too long. It runs in pieces of ten seconds,
- * so that what it has recorded stays small; after a piece without a long turn it is off until the next one, and for good when enough is
- * known. Of each piece the samples inside of long turns are attributed to functions of the application: a built-in function of JavaScript or
+ * The functions that keep a loop. The CPU profiler of V8 is on only while turns of the loop are too long, as it slows down all code. It runs
+ * in pieces, so that what it has recorded stays small; after a piece without a long turn it is off until the next one, and for good when
+ * enough is known. Pieces last one second at first and up to ten later: the long turn of a cold start, which does not come again, costs a
+ * second of profiling, and turns that do come again are seen. Of each piece the samples inside of long turns are attributed to functions of the application: a built-in function of JavaScript or
  * Node.js counts for the one that called it, and Millrace itself is left out.
  */
 import type { Session, Profiler as V8 } from 'node:inspector';
@@ -10,12 +11,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { installed } from '@millrace/base/installed';
 import { now } from '@millrace/base/loop-clock';
 import { builtin } from '@millrace/base/realm';
-import { clearTimeout, setTimeout } from '@millrace/base/timers';
+import { clearImmediate, clearTimeout, setTimeout } from '@millrace/base/timers';
+import { atTurnEnd } from '@millrace/base/turn';
 import { thisPackage } from '../../package.cjs';
 
 /** Coarse: what is looked for takes 50 ms and more. In µs. */
 const samplingMicros = 5000;
-const pieceMs = 10_000;
+const firstPieceMs = 1000;
+const longestPieceMs = 10_000;
 /** Attributed time after which it is clear what blocks the loop, and the most pieces that are recorded. */
 const enoughMs = 20_000;
 const mostPieces = 60;
@@ -65,8 +68,11 @@ export class Profiler {
   #session: Session | null = null;
   #isOver = false;
   #pieces = 0;
+  /** How long the next piece lasts. */
+  #pieceMs = firstPieceMs;
   #spans: Span[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #turnOver: NodeJS.Immediate | undefined;
   #ownMs = 0;
   /** Ms of long turns that were attributed to functions. */
   attributedMs = 0;
@@ -110,7 +116,12 @@ export class Profiler {
       session.post('Profiler.start');
       this.#session = session;
       this.#pieces++;
-      this.#timer = setTimeout(this.#pieceOver, pieceMs).unref();
+      // At the end of its turn, when that is known to be a long one or not.
+      const turnOver = () => {
+        this.#turnOver = atTurnEnd(this.#pieceOver).unref();
+      };
+      this.#timer = setTimeout(turnOver, this.#pieceMs).unref();
+      this.#pieceMs = Math.min(longestPieceMs, 2 * this.#pieceMs);
     } catch {
       // This Node.js has no inspector.
       this.#isOver = true;
@@ -130,6 +141,7 @@ export class Profiler {
     const session = this.#session;
     if (session === null) return;
     clearTimeout(this.#timer);
+    clearImmediate(this.#turnOver);
     this.#session = null;
     const spans = this.#spans;
     this.#spans = [];

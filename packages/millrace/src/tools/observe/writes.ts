@@ -56,13 +56,15 @@ export class WritesObserver {
           encoding: unknown,
           done: unknown,
         ) {
-          if (observer.#isOn) observer.#countWrite(this, chunk.length);
+          const held = observer.#isOn ? observer.#countWrite(this) : null;
+          if (held !== null) observer.#hold(held, chunk.length, this.writableHighWaterMark);
           return original.call(this, chunk, encoding, done);
         };
       }),
       patchMethod(Socket.prototype, '_writev', (original) => {
         return function _writev(this: Socket, chunks: Chunks, done: unknown) {
-          if (observer.#isOn) observer.#countWrite(this, bytesOf(chunks));
+          const held = observer.#isOn ? observer.#countWrite(this) : null;
+          if (held !== null) observer.#hold(held, bytesOf(chunks), this.writableHighWaterMark);
           return original.call(this, chunks, done);
         };
       }),
@@ -83,14 +85,15 @@ export class WritesObserver {
     return { ...this.#counts };
   }
 
-  #countWrite(socket: Socket, bytes: number): void {
-    if (this.frames.isSending) return;
+  /** Returns the state of a socket that has been written to in this turn before: `net` would hold this write. */
+  #countWrite(socket: Socket): Held | null {
+    if (this.frames.isSending) return null;
     let held = this.#sockets.get(socket);
     if (held === undefined) {
       held = isPlain(socket) ? { turn: 0, writes: 0, heldWrites: 0, heldBytes: 0 } : null;
       this.#sockets.set(socket, held);
     }
-    if (held === null) return;
+    if (held === null) return null;
     this.#counts.writes++;
     if (!this.#isTurnKnown) {
       this.#isTurnKnown = true;
@@ -99,10 +102,10 @@ export class WritesObserver {
     if (held.turn !== this.#turn) {
       held.turn = this.#turn;
       held.writes = 1;
-      return;
+      return null;
     }
     if (held.writes === 1) this.#held.push(held);
-    this.#hold(held, bytes, socket.writableHighWaterMark);
+    return held;
   }
 
   /** Like a coalesced socket: nothing is held beyond the high-water mark. */
