@@ -86,6 +86,9 @@ const entries = new Set(
     ),
 );
 
+/** Files that pass on what a module exports; the module is looked at itself. */
+const passing = 'packages/base/src/imports/';
+
 test('nothing is exported that nobody imports', () => {
   const used = new Set();
   for (const path of modules) {
@@ -95,7 +98,8 @@ test('nothing is exported that nobody imports', () => {
     (path) =>
       /^packages\/(\w+\/src|lab)\//.test(path) &&
       !/\/test\/|\.test\.js$/.test(path) &&
-      !entries.has(path),
+      !entries.has(path) &&
+      !path.startsWith(passing),
   );
   assert.ok(checked.length > 350, `${checked.length} modules`);
   const unused = checked.flatMap((path) =>

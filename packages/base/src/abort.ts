@@ -1,6 +1,7 @@
 /** The signals by which callers abort tasks: anything that emits `abort`, and the error that they get. */
+
+import { throwLater } from '@millrace/base/turn';
 import { MillraceError } from './errors.js';
-import { throwLater } from './turn.cjs';
 
 /** Source of the event `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
 export type AbortSource =

@@ -8,7 +8,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { nearest } from './schema.cjs';
+import { nearest } from '@millrace/base/schema';
 import { wrapped } from './text.js';
 
 /** A command line that is mistaken: one sentence that says how, and the exit code 2. */

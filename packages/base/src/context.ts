@@ -5,7 +5,7 @@
  * ask for that; the first `run` or `enterWith` of any storage tells. Both are wrapped until then, and given back at once.
  */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { type Method, patchMethod } from './patch.cjs';
+import { type Method, patchMethod } from '@millrace/base/patch';
 
 let inUse = false;
 /** A storage of ours enters or leaves a context. */

@@ -11,9 +11,9 @@
  * poll or the check phase meets a look, which sets a probe anew.
  */
 import { AsyncResource } from 'node:async_hooks';
+import { clearImmediate, clearTimeout, setImmediate, setTimeout } from '@millrace/base/timers';
+import { throwLater } from '@millrace/base/turn';
 import { idleTime, now } from './loop-clock.js';
-import { clearImmediate, clearTimeout, setImmediate, setTimeout } from './timers.cjs';
-import { throwLater } from './turn.cjs';
 
 /** Observer of the loop, as the sampler sees it. */
 export interface Watcher {

@@ -1,5 +1,5 @@
 /** Checks options by a schema of schema.cts, with a MillraceError: the one way for all packages. */
-import { MillraceError } from './errors.js';
+
 import {
   badValue,
   type Field,
@@ -12,7 +12,8 @@ import {
   type Schema,
   show,
   unknownOption,
-} from './schema.cjs';
+} from '@millrace/base/schema';
+import { MillraceError } from './errors.js';
 
 const error = (message: string) => new MillraceError('MILLRACE_E_INVALID_OPTION', message);
 

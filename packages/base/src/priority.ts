@@ -1,5 +1,5 @@
 /** Classes of events and how a type gets its class when nobody says one. */
-import { choice } from './schema.cjs';
+import { choice } from '@millrace/base/schema';
 
 /**
  * Class of an event or task. HIGH ends any hold and leaves first. After each `maxDeferral`, a waiting event counts as one

@@ -3,7 +3,7 @@
  * and asked for its counters only by those who want them: nothing is counted for this, and nothing is kept alive by it.
  */
 import { channel } from 'node:diagnostics_channel';
-import { performance } from './timers.cjs';
+import { performance } from '@millrace/base/timers';
 
 /** Kind of an object with counters: the function or class that created it. */
 export type SourceKind =

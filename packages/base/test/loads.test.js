@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { loaded } from './loads.js';
 
 for (const [specifier, most] of [
-  ['millrace', 25],
-  ['millrace/ws', 40],
+  ['millrace', 30],
+  ['millrace/ws', 45],
 ]) {
   test(`${specifier} loads at most ${most} modules, and none of nats`, async () => {
     const modules = await loaded(specifier);
