@@ -5,7 +5,7 @@ ready := $(node) scripts/setup.js
 option = $(if $($(2)),--$(1) $($(2)))
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: help demo setup test test-matrix docs site check-all bench experiment soak fresh lint format clean
+.PHONY: help demo setup test test-matrix docs site check-all bench experiment soak fresh prebuilds lint format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { \
@@ -19,7 +19,7 @@ demo: ## build what the demo needs and run it
 	@$(ready) node load
 	@$(node) packages/lab/run/demo.js
 
-setup: ## install the npm packages and build everything; PART=node: the npm packages and the addon alone
+setup: ## install the npm packages and build everything; PART=node: the npm packages and the addon alone; also c, go
 	@$(ready) $(PART)
 	@echo; echo 'In the folder of an application: npm install $(CURDIR)/packages/millrace'
 
@@ -52,6 +52,10 @@ soak: ## an hour of the chat with a fault every minute (SOAK_SECONDS=3600)
 
 fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal
 	@scripts/fresh
+
+prebuilds: ## compile the addon for every platform, as packages in packages/millrace/prebuilds; one: PLATFORM=linux-x64-musl
+	@$(ready) typescript
+	@$(node) scripts/prebuilds.js $(PLATFORM)
 
 lint: ## check format and lint rules
 	@$(ready) packages

@@ -1,4 +1,4 @@
-/** `make setup [PART=node]`, and what other targets need: `node scripts/setup.js PART…`, with parts of lib/setup.js. */
+/** `make setup [PART=node|c|go]`, and what other targets need: `node scripts/setup.js PART…`, with parts of lib/setup.js. */
 import { exitWith } from './lib/failure.js';
 import { goCommand } from './lib/go.js';
 import { stepsFor } from './lib/setup.js';

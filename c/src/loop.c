@@ -170,10 +170,10 @@ typedef struct {
   double idle; /* from the beginning of the loop to the last sample */
   double idle_before; /* the first one */
   bool observed;
-} host_t;
+} loop_host_t;
 
-static host_t* of(uvb__host_t* host) {
-  return (host_t*)host;
+static loop_host_t* of(uvb__host_t* host) {
+  return (loop_host_t*)host;
 }
 
 /* The timer of a hold, its turn of the loop, and the sentinel: CPU time by getrusage() of 5,000 holds of 1 ms one after
@@ -191,7 +191,7 @@ static double read_clock(uvb__host_t* host) {
 }
 
 static double read_now(uvb__host_t* host) {
-  host_t* on = of(host);
+  loop_host_t* on = of(host);
   if (on->now >= 0) return on->now;
   /* Once it is closing, the loop may be gone. */
   bool keeps = on->held && !uv_is_closing((uv_handle_t*)&on->check);
@@ -204,7 +204,7 @@ static double read_now(uvb__host_t* host) {
   return now;
 }
 
-static void look_at_clock(host_t* on) {
+static void look_at_clock(loop_host_t* on) {
   on->now = -1;
   on->held_at = UINT64_MAX;
 }
@@ -215,13 +215,13 @@ void uvb__loop_look_at_clock(uvb__core_t* core) {
 
 /* ---- handles that others have closed */
 
-static int count_closing(host_t* on) {
+static int count_closing(loop_host_t* on) {
   int count = 0;
   for (int i = 0; i < handles; i++) count += uv_is_closing(on->all[i]) != 0;
   return count;
 }
 
-static bool was_closed_by_others(host_t* on) {
+static bool was_closed_by_others(loop_host_t* on) {
   if (on->ended) return false;
   if (on->sentinel != NULL && uv_is_closing((uv_handle_t*)&on->sentinel->pipe)) return true;
   return count_closing(on) > 0;
@@ -229,7 +229,7 @@ static bool was_closed_by_others(host_t* on) {
 
 /* Others have closed everything, and libuv has finished with it: the loop is not needed any more, and may be gone.
  * libuv takes the mark of a ref'd handle away when it is closed for good. Windows leaves it. */
-static bool is_over(host_t* on) {
+static bool is_over(loop_host_t* on) {
   return !on->ended && uv_is_closing((uv_handle_t*)&on->check) && count_closing(on) == handles &&
          !uv_has_ref((uv_handle_t*)&on->hold) && !on->turning &&
          (on->sentinel == NULL || !uv_has_ref((uv_handle_t*)&on->sentinel->pipe));
@@ -237,24 +237,24 @@ static bool is_over(host_t* on) {
 
 static void turn_over(uvb__closer_t* turn);
 
-static void start_turn(host_t* on) {
+static void start_turn(loop_host_t* on) {
   if (is_over(on)) return;
   on->turning = true;
   uvb__closer_start(&on->turn, on->loop, turn_over);
 }
 
-static void start_turn_again(host_t* on) {
+static void start_turn_again(loop_host_t* on) {
   on->turning = true;
   uvb__closer_again(&on->turn);
 }
 
 /* In the middle of anything: if others have closed handles, sees to it that the queue ends in this turn. */
-static void look(host_t* on) {
+static void look(loop_host_t* on) {
   if (!on->turning && was_closed_by_others(on)) start_turn(on);
 }
 
 bool uvb__loop_gone(uvb__core_t* core) {
-  host_t* on = of(core->host);
+  loop_host_t* on = of(core->host);
   if (!was_closed_by_others(on)) return false;
   core->closed = true;
   if (is_over(on)) uv_batch_close(core->batch, UV_BATCH_DISCARD, NULL);
@@ -263,7 +263,7 @@ bool uvb__loop_gone(uvb__core_t* core) {
 }
 
 /* True: others have closed handles, and the queue is over. What is queued is cancelled, as libuv cancels requests. */
-static bool ends(host_t* on) {
+static bool ends(loop_host_t* on) {
   if (!was_closed_by_others(on)) return false;
   uv_batch_close(on->core->batch, UV_BATCH_DISCARD, NULL);
   return true;
@@ -273,7 +273,7 @@ static void sentinel_lost(void* data) {
   ends(data);
 }
 
-static void keep_alive(host_t* on) {
+static void keep_alive(loop_host_t* on) {
   bool wanted = on->held || on->ref;
   if (wanted && on->sentinel == NULL) on->sentinel = start_sentinel(on->loop, sentinel_lost, on);
   else if (!wanted && on->sentinel != NULL && end_sentinel(on->sentinel)) on->sentinel = NULL;
@@ -282,12 +282,12 @@ static void keep_alive(host_t* on) {
 /* ---- asking for calls */
 
 static void ask_for_turn(uvb__host_t* host) {
-  host_t* on = of(host);
+  loop_host_t* on = of(host);
   on->due = true;
   if (!on->turning) start_turn(on);
 }
 
-static void arm_timer(host_t* on, uv_timer_t* timer, bool* armed, uv_timer_cb cb, double deadline) {
+static void arm_timer(loop_host_t* on, uv_timer_t* timer, bool* armed, uv_timer_cb cb, double deadline) {
   if (was_closed_by_others(on)) {
     look(on);
     return;
@@ -304,7 +304,7 @@ static void arm_timer(host_t* on, uv_timer_t* timer, bool* armed, uv_timer_cb cb
 }
 
 static void hold_ended(uv_timer_t* timer) {
-  host_t* on = timer->data;
+  loop_host_t* on = timer->data;
   uvb__core_t* core = on->core;
   if (ends(on)) return;
   look_at_clock(on);
@@ -317,12 +317,12 @@ static void hold_ended(uv_timer_t* timer) {
 }
 
 static void arm_hold(uvb__host_t* host, double deadline) {
-  host_t* on = of(host);
+  loop_host_t* on = of(host);
   arm_timer(on, &on->hold, &on->held, hold_ended, deadline);
 }
 
 static void age_reached(uv_timer_t* timer) {
-  host_t* on = timer->data;
+  loop_host_t* on = timer->data;
   uvb__core_t* core = on->core;
   if (ends(on)) return;
   uvb__enter(core);
@@ -332,17 +332,17 @@ static void age_reached(uv_timer_t* timer) {
 }
 
 static void arm_expiry(uvb__host_t* host, double deadline) {
-  host_t* on = of(host);
+  loop_host_t* on = of(host);
   arm_timer(on, &on->expiry, &on->aging, age_reached, deadline);
 }
 
 /* ---- utilization, from libuv's own count of the time it was idle in the poll */
 
-static double idle_ms(const host_t* on) {
+static double idle_ms(const loop_host_t* on) {
   return (double)uv_metrics_idle_time(on->loop) / 1e6;
 }
 
-static void begin_observing(host_t* on, double now) {
+static void begin_observing(loop_host_t* on, double now) {
   /* It makes the loop read the clock twice a turn, so it is turned on only when a policy wants to know. */
   uv_loop_configure(on->loop, UV_METRICS_IDLE_TIME);
   on->observed = true;
@@ -351,7 +351,7 @@ static void begin_observing(host_t* on, double now) {
   uvb__utilization_init(&on->utilization, now);
 }
 
-static void sample(host_t* on, double now) {
+static void sample(loop_host_t* on, double now) {
   double idle = idle_ms(on);
   uvb__utilization_observe(&on->utilization, on->sampled_at, now, fmax(0, now - on->sampled_at - (idle - on->idle)));
   on->sampled_at = now;
@@ -359,7 +359,7 @@ static void sample(host_t* on, double now) {
 }
 
 static uvb__load_t read_load(uvb__host_t* host, double now) {
-  host_t* on = of(host);
+  loop_host_t* on = of(host);
   /* The loop may be gone. */
   bool gone = uv_is_closing((uv_handle_t*)&on->check);
   if (gone && !on->observed) return (uvb__load_t){0, 0};
@@ -381,7 +381,7 @@ void uvb__loop_let_sleep(uvb__core_t* core) {
 }
 
 static void on_async(uv_async_t* async) {
-  host_t* on = async->data;
+  loop_host_t* on = async->data;
   uvb__core_t* core = on->core;
   if (ends(on)) return;
   uvb__enter(core);
@@ -391,7 +391,7 @@ static void on_async(uv_async_t* async) {
 }
 
 static void on_check(uv_check_t* check) {
-  host_t* on = check->data;
+  loop_host_t* on = check->data;
   uvb__core_t* core = on->core;
   /* Timers that are not in use are looked at when they are started. */
   if ((on->held || on->aging || uv_is_closing((uv_handle_t*)&on->async)) && ends(on)) return;
@@ -409,12 +409,12 @@ static void on_check(uv_check_t* check) {
 
 /* ---- start and end */
 
-static void release(host_t* on) {
+static void release(loop_host_t* on) {
   if (on->sentinel != NULL) free_sentinel(on->sentinel);
   uvb__free(on);
 }
 
-static void finish(host_t* on) {
+static void finish(loop_host_t* on) {
   /* The last counters come from here, too. */
   uvb__end(on->core);
   release(on);
@@ -422,7 +422,7 @@ static void finish(host_t* on) {
 
 bool uvb__loop_forget(uvb__core_t* core) {
   if (core->gate == NULL) return false;
-  host_t* on = of(core->host);
+  loop_host_t* on = of(core->host);
   if (!was_closed_by_others(on) || !is_over(on)) return false;
   if (core->batch->core_ == core) return uv_batch_close(core->batch, UV_BATCH_DISCARD, NULL) == 0;
   /* The memory was used for something else since: nothing of the old queue is there any more. */
@@ -432,7 +432,7 @@ bool uvb__loop_forget(uvb__core_t* core) {
   return true;
 }
 
-static void closed_one(host_t* on) {
+static void closed_one(loop_host_t* on) {
   if (--on->closing == 0) finish(on);
 }
 
@@ -441,13 +441,13 @@ static void on_closed(uv_handle_t* handle) {
 }
 
 static void find_own(uv_handle_t* handle, void* data) {
-  host_t* on = data;
+  loop_host_t* on = data;
   for (int i = 0; i < handles; i++) on->foreign |= handle == on->all[i];
   on->foreign |= on->sentinel != NULL && handle == (uv_handle_t*)&on->sentinel->pipe;
 }
 
 static void turn_over(uvb__closer_t* turn) {
-  host_t* on = uvb__of(turn, host_t, turn);
+  loop_host_t* on = uvb__of(turn, loop_host_t, turn);
   on->turning = false;
   if (!on->ended) {
     /* Pushed after the check phase: that of the next turn has it. */
@@ -464,7 +464,7 @@ static void turn_over(uvb__closer_t* turn) {
 }
 
 static void end(uvb__core_t* core) {
-  host_t* on = of(core->host);
+  loop_host_t* on = of(core->host);
   bool over = is_over(on);
   on->ended = true;
   if (over) {
@@ -484,7 +484,7 @@ static void end(uvb__core_t* core) {
 }
 
 int uvb__loop_start(uvb__core_t* core, uv_loop_t* loop) {
-  host_t* on = uvb__calloc(1, sizeof(*on));
+  loop_host_t* on = uvb__calloc(1, sizeof(*on));
   if (on == NULL) return UV_ENOMEM;
   /* The only one of libuv's calls here that can fail: it may need a descriptor. */
   int status = uv_async_init(loop, &on->async, on_async);
@@ -518,7 +518,7 @@ int uvb__loop_start(uvb__core_t* core, uv_loop_t* loop) {
 static int set_ref(uv_batch_t* batch, bool ref) {
   if (batch == NULL || batch->loop == NULL) return UV_EINVAL;
   if (uv_batch_is_closing(batch)) return UV_ESHUTDOWN;
-  host_t* on = of(uvb__core(batch)->host);
+  loop_host_t* on = of(uvb__core(batch)->host);
   if (ref) uv_ref((uv_handle_t*)&on->async);
   else uv_unref((uv_handle_t*)&on->async);
   on->ref = ref;

@@ -32,21 +32,21 @@ export function node(args, { cwd, env }) {
 }
 
 /**
- * Installs a package and those of ours that it needs, from their tarballs, in an empty folder. Packages of others are taken from here;
- * those that are optional are not there.
+ * Installs a package and those of ours that it needs, from their tarballs, in an empty folder, without running a script. Packages of
+ * others are taken from here; those that are optional are not there, except for the addon of this platform.
  *
  * @param {string} name of the package
  * @param {object} [options]
  * @param {string} [options.as] name of the folder
- * @param {string} [options.tarball] in place of what the repository packs
  * @param {Record<string, string>} [options.env] added to the environment
  * @param {string[]} [options.args] more arguments of `npm install`
  */
-export async function install(name, { as = name.replace('/', '-'), tarball, env, args = [] } = {}) {
+export async function install(name, { as = name.replace('/', '-'), env, args = [] } = {}) {
   const all = await packed();
   const folder = join(place, as);
   mkdirSync(folder);
   const dependencies = {};
+  const optionalDependencies = {};
   const add = (each) => {
     if (each in dependencies) return;
     const own = all.get(each);
@@ -54,33 +54,21 @@ export async function install(name, { as = name.replace('/', '-'), tarball, env,
     Object.keys(own?.manifest.dependencies ?? {}).forEach(add);
   };
   add(name);
-  if (tarball !== undefined) dependencies[name] = `file:${tarball}`;
-  const allowScripts = { [dependencies.millrace]: true };
-  const manifest = {
-    private: true,
-    dependencies,
-    ...('millrace' in dependencies && { allowScripts }),
-  };
+  if ('millrace' in dependencies) {
+    const [addon] = [...all.values()].filter(({ manifest }) => manifest.os);
+    optionalDependencies[addon.manifest.name] = `file:${addon.tarball}`;
+  }
+  const manifest = { private: true, dependencies, optionalDependencies };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
-  const command = [
-    'install',
-    '--offline',
-    '--no-audit',
-    '--no-fund',
-    '--foreground-scripts',
-    ...args,
-  ];
+  const command = ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', ...args];
   const { stdout, stderr } = await node([npm, ...command], { cwd: folder, env });
-  const output = `${stdout}${stderr}`;
-  const lines = output.split('\n').filter((line) => line.startsWith('millrace '));
+  const optional = args.includes('--omit=optional') ? [] : Object.keys(optionalDependencies);
   return {
     folder,
     /** The folder of the package. */
     installed: join(folder, 'node_modules', name),
     /** Names of all that is installed. */
-    names: Object.keys(dependencies),
-    /** Output of the package's script. */
-    said: lines.join('\n'),
-    output,
+    names: [...Object.keys(dependencies), ...optional],
+    output: `${stdout}${stderr}`,
   };
 }

@@ -1,15 +1,17 @@
 /**
- * The packages as they are published: one `npm pack` of all of them, again when a file has changed since. Tests of packages that run one
+ * The packages as they are published, that of this platform with the addon that is built here: one `npm pack` of all of them, again when a file has changed since. Tests of packages that run one
  * after another pack once.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from './failure.js';
 import { files } from './files.js';
 import { npmEnvironment } from './npm-environment.js';
 import { projectCache, root, typed } from './paths.js';
+import { writePlatformPackage } from './platform-package.js';
 
 /** The folders of the packages, each after those that it uses. */
 export const published = [...typed, 'lab'];
@@ -17,6 +19,7 @@ export const published = [...typed, 'lab'];
 const folder = join(projectCache, 'packed');
 const list = '.cache/packed/packed.json';
 const sources = ['packages', 'c/include', 'c/src'];
+const addon = 'packages/millrace/addon/build/Release/millrace.node';
 
 /**
  * @typedef {object} Packed
@@ -30,15 +33,26 @@ const sources = ['packages', 'c/include', 'c/src'];
 export async function packed() {
   // The compiler writes its notes when it has written something into `dist`.
   const built = typed.map((name) => `.cache/types/${name}.tsbuildinfo`);
-  const changed = [...sources.flatMap(files), ...built].map(modifiedMs);
+  const changed = [...sources.flatMap(files), ...built, addon].map(modifiedMs);
   if (modifiedMs(list) <= Math.max(...changed)) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const folders = published.map((name) => join(root, 'packages', name));
+    const folders = [
+      ...published.map((name) => join(root, 'packages', name)),
+      platformPackage(join(folder, 'platform')),
+    ];
     writeFileSync(join(root, list), JSON.stringify(await pack(folders, folder)));
   }
   const all = JSON.parse(readFileSync(join(root, list), 'utf8'));
   return new Map(all.map((each) => [each.manifest.name, each]));
+}
+
+/** Writes the package of this platform. */
+function platformPackage(to) {
+  if (!existsSync(join(root, addon))) throw new Failure(`${addon} is missing; run make setup`);
+  const require = createRequire(import.meta.url);
+  const { thisPlatform } = require('../../packages/millrace/dist/native/platforms.cjs');
+  return writePlatformPackage(thisPlatform(), join(root, addon), to);
 }
 
 const modifiedMs = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -5,7 +5,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProvided, provision } from '../debian.js';
-import { addon } from './addon.js';
+import { addonPart } from './addon.js';
 import { uvbatch } from './cmake.js';
 import { Failure } from './failure.js';
 import { goPackages } from './go.js';
@@ -88,7 +88,10 @@ export const labApps = [
 const parts = {
   packages: { steps: [packages()] },
   typescript: { steps: [packages(), build] },
-  node: { tools: ['make', 'cc', 'python3'], steps: [packages(), build, addon] },
+  get node() {
+    const { tools, step } = addonPart();
+    return { tools, steps: [packages(), build, step] };
+  },
   load: { tools: ['cmake', 'cc'], steps: [generator] },
   c: { tools: ['cmake', 'cc'], steps: [libuv, uvbatch] },
   go: { tools: ['go'], steps: [goPackages] },

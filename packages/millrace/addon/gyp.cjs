@@ -1,8 +1,7 @@
-/** Builds the addon with node-gyp, as npm brings it or as it is on the PATH. */
+/** Builds the addon with node-gyp: as npm names it to the programs that it starts, as it is on the PATH, or as npm has it. */
 const { spawnSync } = require('node:child_process');
 const { existsSync, realpathSync } = require('node:fs');
-const { dirname, join } = require('node:path');
-const { root } = require('./sources.cjs');
+const { delimiter, dirname, join } = require('node:path');
 
 /**
  * What node-gyp needs in its environment. Where Node.js is installed with its headers, they need not be downloaded; a
@@ -32,7 +31,7 @@ function build(seconds) {
     command,
     [...first, 'configure', 'build', '--jobs', 'max'],
     {
-      cwd: root,
+      cwd: __dirname,
       env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
       encoding: 'utf8',
@@ -48,9 +47,15 @@ function build(seconds) {
 }
 
 function nodeGyp() {
-  const { npm_config_node_gyp: script } = process.env;
-  if (script) return [process.execPath, script];
-  return [process.platform === 'win32' ? 'node-gyp.cmd' : 'node-gyp'];
+  const { npm_config_node_gyp: named, PATH = '' } = process.env;
+  if (named) return [process.execPath, named];
+  const program = process.platform === 'win32' ? 'node-gyp.cmd' : 'node-gyp';
+  if (PATH.split(delimiter).some((folder) => existsSync(join(folder, program)))) return [program];
+  const beside = dirname(realpathSync(process.execPath));
+  const ofNpm = ['../lib/node_modules', 'node_modules']
+    .map((folder) => join(beside, folder, 'npm/node_modules/node-gyp/bin/node-gyp.js'))
+    .find(existsSync);
+  return ofNpm === undefined ? [program] : [process.execPath, ofNpm];
 }
 
 /** The name of a tool that node-gyp would fail without; on Windows it looks for them in its own way. */

@@ -1,12 +1,38 @@
 /**
- * Before `npm pack` in the repository: copies libuvbatch into the package, which is compiled where it is installed. With
- * `--clean`, after it: takes the copy away.
+ * Before `npm pack` in the repository: gives the package what only the published one has. That is a copy of libuvbatch, for those who
+ * compile the addon themselves, and in its `package.json` the packages of the platforms: in a clone there are none of its version to
+ * install. With `--clean`, after it: takes both away.
  */
-const { cpSync, existsSync, rmSync } = require('node:fs');
+const { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { inRepository, root } = require('./sources.cjs');
+const { inRepository } = require('./sources.cjs');
 
-function copy() {
+const root = join(__dirname, '..');
+const manifest = join(root, 'package.json');
+const before = '  "devDependencies"';
+
+/** The lines of `package.json` that only the published one has. */
+function dependencies() {
+  const { platforms } = require('../dist/native/platforms.cjs');
+  const { version } = require('../package.json');
+  const lines = platforms.map((name) => `    "@millrace/${name}": "${version}"`);
+  return `  "optionalDependencies": {\n${lines.join(',\n')}\n  },\n`;
+}
+
+/** Other processes may read the file at any time. */
+function rewrite(text) {
+  writeFileSync(`${manifest}.new`, text);
+  renameSync(`${manifest}.new`, manifest);
+}
+
+function clean() {
+  rmSync(join(root, 'deps'), { recursive: true, force: true });
+  const text = readFileSync(manifest, 'utf8');
+  const without = text.replace(/^ {2}"optionalDependencies": \{[^}]*\},\n/m, '');
+  if (without !== text) rewrite(without);
+}
+
+function prepare() {
   for (const path of ['dist/index.js', 'dist/uplot/LICENSE']) {
     if (existsSync(join(root, path))) continue;
     console.error(`millrace: ${path} is missing; run npm run build first`);
@@ -15,9 +41,10 @@ function copy() {
   for (const folder of ['include', 'src']) {
     cpSync(join(root, '../../c', folder), join(root, 'deps/uvbatch', folder), { recursive: true });
   }
+  rewrite(readFileSync(manifest, 'utf8').replace(before, dependencies() + before));
 }
 
 if (inRepository) {
-  rmSync(join(root, 'deps'), { recursive: true, force: true });
-  if (process.argv[2] !== '--clean') copy();
+  clean();
+  if (process.argv[2] !== '--clean') prepare();
 }

@@ -24,7 +24,7 @@ testBundles('millrace', {
     works: { hasHeader: true, api: 'object' },
     alone: {
       code: 'MILLRACE_E_NATIVE',
-      message: `millrace/threads needs millrace's addon, and there is none: ${missing}; build it (npm rebuild millrace)`,
+      message: `millrace/threads needs millrace's addon, and there is none: ${missing}; npx millrace doctor says what to do`,
     },
   },
   './ws': { file: 'ws', works: { texts: ['by itself', 'published'] } },

@@ -1,154 +1,139 @@
+/** Injected: packages of the platform that are missing or spoilt, and compilers that fail. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { before, test } from 'node:test';
-import { bare, install, node, npm, place } from '../../../scripts/lib/installed.js';
-import { pack, packed } from '../../../scripts/lib/packed.js';
+import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { install, node, place } from '../../../scripts/lib/installed.js';
 import { root } from '../../../scripts/lib/paths.js';
-import { unbuilt, use, works } from './use.js';
+import { thisPlatform } from '../dist/native/platforms.cjs';
+import { addonByDoctor, use, works } from './use.js';
 
-let compiled;
+const name = `@millrace/${thisPlatform()}`;
 
-before(async () => {
-  compiled = await install('millrace', { as: 'compiled' });
-});
-
-const addon = join(root, 'packages/millrace/addon');
-const binary = () => join(compiled.installed, 'build/Release/millrace.node');
-
-test('with a compiler, the addon is built at installation, without the network', async () => {
-  assert.equal(compiled.said, '');
-  assert.ok(existsSync(binary()));
-  const { native, nativeError, ...rest } = await use(compiled.folder, { MILLRACE_NATIVE: '1' });
-  assert.match(native.version, /^\d+\.\d+\.\d+$/);
-  assert.equal(nativeError, null);
-  assert.deepEqual(rest, works);
-});
-
-test('with --ignore-scripts nothing is built, and the API works', async () => {
-  const { folder, installed, said } = await install('millrace', {
-    as: 'scriptless',
-    args: ['--ignore-scripts'],
-  });
-  assert.equal(said, '');
-  assert.equal(existsSync(join(installed, 'build')), false);
+/** Everything works in JavaScript; the addon is missing for a reason. */
+async function assertJavaScript(folder, why) {
   const { native, nativeError, ...rest } = await use(folder);
   assert.equal(native, null);
-  assert.match(nativeError, /^no addon was built for /);
+  assert.match(nativeError, why);
   assert.deepEqual(rest, works);
-});
+}
 
-test('with MILLRACE_NATIVE=0 nothing is built', async () => {
-  const env = { MILLRACE_NATIVE: '0' };
-  const { installed, said } = await install('millrace', { as: 'off', env });
-  assert.equal(said, '');
-  assert.equal(existsSync(join(installed, 'build')), false);
-});
-
-test('with a prebuilt addon in the package no compiler is needed', async () => {
-  const copy = join(place, 'millrace');
-  // With their times: what is compiled need not be compiled again.
-  cpSync(compiled.installed, copy, { recursive: true, preserveTimestamps: true });
-  // Only the repository packs and makes what is prebuilt.
-  cpSync(addon, join(copy, 'addon'), { recursive: true });
-  const { stdout } = await node([npm, 'run', '--silent', 'prebuilds'], { cwd: copy });
-  const prebuilt = stdout.trim();
-  assert.match(
-    prebuilt,
-    /^prebuilds\/[a-z0-9]+-[a-z0-9]+\/node\.napi\.uv1(\.glibc|\.musl)?\.node$/,
+test('with --omit=optional JavaScript does the work, and doctor names the command that mends it', async () => {
+  const { folder } = await install('millrace', { as: 'omitted', args: ['--omit=optional'] });
+  await assertJavaScript(
+    folder,
+    new RegExp(`^the package ${name} is not installed where it runs$`),
   );
-  const [{ files, tarball }] = await pack([copy], place);
-  const usual = (await packed()).get('millrace').files;
-  assert.deepEqual(files.toSorted(), [...usual, prebuilt].toSorted());
+  const { state, fix } = await addonByDoctor(folder);
+  assert.equal(state, 'warning');
+  const { version } = JSON.parse(
+    readFileSync(join(root, 'packages/millrace/package.json'), 'utf8'),
+  );
+  assert.equal(fix, `npm install --include=optional --save-optional ${name}@${version}`);
+});
 
-  for (const options of [
-    { as: 'prebuilt', env: { PATH: bare } },
-    { as: 'prebuilt, scriptless', args: ['--ignore-scripts'] },
-  ]) {
-    const { folder, installed, said } = await install('millrace', { ...options, tarball });
-    assert.equal(said, '');
-    assert.equal(existsSync(join(installed, 'build')), false);
-    const { native, ...rest } = await use(folder, { MILLRACE_NATIVE: '1' });
+test('a package of the platform that was cut short is named, and mended by what doctor says', async () => {
+  const { folder } = await install('millrace', { as: 'cut' });
+  const packaged = join(folder, 'node_modules', name);
+  truncateSync(join(packaged, 'millrace.node'), 10_000);
+  await assertJavaScript(folder, /millrace\.node is cut short$/);
+  const { fix } = await addonByDoctor(folder);
+  assert.ok(fix.startsWith(`delete ${packaged}, then npm install `), fix);
+});
+
+test('a package for another processor is named', async () => {
+  const { folder } = await install('millrace', { as: 'foreign' });
+  const file = join(folder, 'node_modules', name, 'millrace.node');
+  const other = readFileSync(file);
+  // The field of the processor, in ELF: RISC-V.
+  other.writeUInt16LE(243, 18);
+  writeFileSync(file, other);
+  await assertJavaScript(folder, /millrace\.node/);
+  assert.match((await addonByDoctor(folder)).fix, /^delete /);
+});
+
+describe('millrace build', () => {
+  let omitted;
+
+  before(async () => {
+    omitted = await install('millrace', { as: 'compiled', args: ['--omit=optional'] });
+  });
+
+  const binary = () => join(omitted.installed, 'addon/build/Release/millrace.node');
+
+  /** What the command prints, and its exit code. */
+  async function build(env, cwd = omitted.folder) {
+    const args = ['node_modules/millrace/bin/millrace.js', 'build', '--seconds', '240'];
+    return node(args, { cwd, env }).then(
+      ({ stdout }) => ({ code: 0, text: stdout.trim() }),
+      ({ code, stderr }) => ({ code, text: stderr.trim() }),
+    );
+  }
+
+  test('compiles the addon without the network', async () => {
+    const { code, text } = await build();
+    assert.equal(text, `built ${binary()}`);
+    assert.equal(code, 0);
+    const { native, nativeError, ...rest } = await use(omitted.folder, { MILLRACE_NATIVE: '1' });
     assert.match(native.version, /^\d+\.\d+\.\d+$/);
-    assert.deepEqual(rest, { nativeError: null, ...works });
+    assert.equal(nativeError, null);
+    assert.deepEqual(rest, works);
+  });
+
+  test('refuses an addon that needs a newer libuv than that of Node.js', async () => {
+    const folder = join(place, 'newer');
+    const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
+    cpSync(omitted.folder, folder, options);
+    const source = join(folder, 'node_modules/millrace/addon/src/addon.c');
+    const text = readFileSync(source, 'utf8');
+    const newer = text.replace('(1 << 16) | (44 << 8)', '(1 << 16) | (255 << 8)');
+    assert.notEqual(newer, text);
+    writeFileSync(source, newer);
+    const built = await build({}, folder);
+    assert.equal(built.code, 1);
+    assert.match(
+      built.text,
+      /^millrace build: the addon could not be built: .*the libuv of this process is 1\./,
+    );
+    await assertJavaScript(folder, /millrace\.node: the libuv of this process is 1\.\d+\.\d+; /);
+  });
+
+  const faults = {
+    'fails to compile': {
+      program: `console.error('gyp info\\nmillrace.c:1:2: error: no such thing\\n'); process.exit(1);`,
+      why: 'error: no such thing',
+    },
+    'fails without a word': { program: 'process.exit(1)', why: 'node-gyp failed' },
+    'finds no network': {
+      program: `console.error('gyp ERR! stack is related to network connectivity.'); process.exit(1);`,
+      why: 'the headers of Node.js could not be downloaded',
+    },
+    'makes nothing': { program: '', why: `the package ${name} is not installed where it runs` },
+  };
+
+  for (const [what, { program, why }] of Object.entries(faults)) {
+    test(`a node-gyp that ${what} is one sentence`, async () => {
+      const script = join(place, `${what.replaceAll(' ', '-')}.cjs`);
+      writeFileSync(script, program);
+      rmSync(join(omitted.installed, 'addon/build'), { recursive: true, force: true });
+      const { code, text } = await build({ npm_config_node_gyp: script });
+      assert.equal(code, 1);
+      assert.equal(text, `millrace build: the addon could not be built: ${why}.`);
+    });
   }
 });
 
-test('an addon that needs a newer libuv than that of Node.js is not used', async () => {
-  const folder = join(place, 'newer');
-  const copy = join(folder, 'node_modules/millrace');
-  cpSync(compiled.folder, folder, {
-    recursive: true,
-    preserveTimestamps: true,
-    verbatimSymlinks: true,
-  });
-  cpSync(addon, join(copy, 'addon'), { recursive: true });
-  const source = join(copy, 'addon/src/addon.c');
-  const text = readFileSync(source, 'utf8');
-  const newer = text.replace('(1 << 16) | (44 << 8)', '(1 << 16) | (255 << 8)');
-  assert.notEqual(newer, text);
-  writeFileSync(source, newer);
-  await node([npm, 'run', '--silent', 'prebuilds'], { cwd: copy });
-  const { native, nativeError, ...rest } = await use(folder);
-  assert.equal(native, null);
-  assert.match(nativeError, /node\.napi\.uv1[a-z.]*: the libuv of this process is 1\.\d+\.\d+; /);
-  assert.deepEqual(rest, works);
-});
-
-/** Runs the script once more over an addon that is no good, with a program in the place of node-gyp. */
-async function reinstall(name, program, env) {
-  const script = join(place, `${name}.cjs`);
-  writeFileSync(script, program);
-  writeFileSync(binary(), 'an addon that is no good');
-  const { stdout, stderr } = await node(['addon/install.cjs'], {
-    cwd: compiled.installed,
-    env: { npm_config_node_gyp: script, ...env },
-  });
-  assert.equal(stderr, '');
-  assert.equal(stdout.trimEnd().split('\n').length, 1);
-  assert.equal(existsSync(join(compiled.installed, 'build')), false, 'a build that failed is left');
-  return unbuilt.exec(stdout.trimEnd())?.[1];
-}
-
-const faults = {
-  'fails to compile': {
-    program: `console.error('gyp info\\nmillrace.c:1:2: error: no such thing\\n'); process.exit(1);`,
-    why: 'error: no such thing',
-  },
-  'fails without a word': { program: 'process.exit(1)', why: 'node-gyp failed' },
-  'finds no network': {
-    program: `console.error('gyp ERR! stack is related to network connectivity.'); process.exit(1);`,
-    why: 'the headers of Node.js could not be downloaded',
-  },
-  'never ends': {
-    program: 'setInterval(() => {}, 1000)',
-    env: { MILLRACE_INSTALL_TIMEOUT: '1' },
-    why: 'node-gyp was stopped after 1 s',
-  },
-  'makes nothing': { program: '', why: /^no addon was built for / },
-};
-
-for (const [what, { program, env, why }] of Object.entries(faults)) {
-  test(`a node-gyp that ${what} does not fail the installation`, async (t) => {
-    const before = join(place, `build-${basename(what)}`);
-    cpSync(join(compiled.installed, 'build'), before, { recursive: true });
-    t.after(() => cpSync(before, join(compiled.installed, 'build'), { recursive: true }));
-    const told = await reinstall(what.replaceAll(' ', '-'), program, env);
-    if (typeof why === 'string') assert.equal(told, why);
-    else assert.match(told, why);
-  });
-}
-
-test('leftovers of a failed npm pack do not replace the sources of the repository', async (t) => {
+test('what a failed npm pack left behind does not stand in for the sources of the repository', async (t) => {
+  const { installed } = await install('millrace', { as: 'left' });
   const repository = join(place, 'repository');
   const copy = join(repository, 'packages/millrace');
   for (const each of ['c/src', 'c/include']) {
     cpSync(join(root, each), join(repository, each), { recursive: true });
   }
-  cpSync(compiled.installed, copy, { recursive: true });
+  cpSync(installed, copy, { recursive: true });
   t.after(() => rmSync(repository, { recursive: true }));
   assert.ok(existsSync(join(copy, 'deps/uvbatch/src')));
   const { stdout } = await node(['addon/sources.cjs'], { cwd: copy });
-  assert.match(stdout, /^\.\.\/\.\.\/c\/src\//m);
+  assert.match(stdout, /^\.\.\/\.\.\/\.\.\/c\/src\//m);
   assert.doesNotMatch(stdout, /deps/);
 });

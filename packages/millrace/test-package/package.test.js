@@ -1,45 +1,58 @@
-/** The package without its compiled part, as most will have it; package.long.test.js compiles it. */
+/** The package with the addon of this platform, installed without a compiler and without a script, as most will have it. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bare, install, node } from '../../../scripts/lib/installed.js';
 import { built, testPackage } from '../../../scripts/lib/package-test.js';
 import { root } from '../../../scripts/lib/paths.js';
-import { unbuilt, use, works } from './use.js';
+import { platforms } from '../dist/native/platforms.cjs';
+import { addonByDoctor, use, works } from './use.js';
 
 const installation = await install('millrace', { env: { PATH: bare } });
-const { folder, installed, said } = installation;
+const { folder, installed } = installation;
 
 await testPackage('millrace', {
   installation,
   contents: [
     ...built,
-    /^(binding\.gyp|config\.schema\.json)$/,
+    /^(addon\/binding\.gyp|config\.schema\.json)$/,
     /^dist\/uplot\/uplot\.js$/,
     /^dist\/uplot\/uplot\.css$/,
     /^dist\/uplot\/LICENSE$/,
     /^dashboard\/[a-z-]+\.(js|css|html|svg)$/,
     /^bin\/millrace\.js$/,
-    /^addon\/(gyp|install|sources)\.cjs$/,
+    /^addon\/(gyp|sources)\.cjs$/,
     /^(addon|deps\/uvbatch)\/(include|src)\/.+\.[ch]$/,
     /^deps\/uvbatch\/include\/uv_batch\.h$/,
   ],
-  also: [/^prebuilds\/[a-z0-9-]+\/[a-z0-9.]+\.node$/],
   effects: ['./auto'],
 });
 
-test('npm pack leaves no copy of libuvbatch behind', () => {
+const manifestOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+
+test('npm pack leaves nothing behind in the repository', () => {
   assert.equal(existsSync(join(root, 'packages/millrace/deps')), false);
+  assert.equal(manifestOf(join(root, 'packages/millrace')).optionalDependencies, undefined);
 });
 
-test('without a compiler, the installation says so in one sentence and the API works', async () => {
-  assert.equal(unbuilt.exec(said)?.[1], 'Python 3 is missing');
-  assert.equal(existsSync(join(installed, 'build')), false);
-  const { native, nativeError, ...rest } = await use(folder);
-  assert.equal(native, null);
-  assert.match(nativeError, /^no addon was built for /);
+test('the addon of each platform is an optional dependency in the same version', () => {
+  const { version, optionalDependencies, scripts } = manifestOf(installed);
+  const expected = platforms.map((name) => [`@millrace/${name}`, version]);
+  assert.deepEqual(optionalDependencies, Object.fromEntries(expected));
+  // npm and pnpm would compile a package with a binding.gyp at its root.
+  assert.equal(existsSync(join(installed, 'binding.gyp')), false);
+  for (const name of ['preinstall', 'install', 'postinstall'])
+    assert.equal(scripts[name], undefined);
+});
+
+test('without a script and a compiler the addon is in use', async () => {
+  assert.equal(existsSync(join(installed, 'addon/build')), false);
+  const { native, nativeError, ...rest } = await use(folder, { MILLRACE_NATIVE: '1' });
+  assert.match(native.version, /^\d+\.\d+\.\d+$/);
+  assert.equal(nativeError, null);
   assert.deepEqual(rest, works);
+  assert.equal((await addonByDoctor(folder)).state, 'ok');
 });
 
 test('the dashboard serves the charts, and uPlot is not installed', async () => {

@@ -26,6 +26,9 @@ export async function use(folder, env) {
 /** What `use()` finds where everything works. */
 export const works = { doubled: [2, 4], seen: [1, 2], stderr: '' };
 
-/** What an installation without a compiler says. */
-export const unbuilt =
-  /^millrace does everything in JavaScript here, .* \((.+)\); to try again: npm rebuild millrace$/;
+/** What `millrace doctor` of an installed package finds about the addon. */
+export async function addonByDoctor(folder, env) {
+  const program = 'node_modules/millrace/bin/millrace.js';
+  const { stdout } = await node([program, 'doctor', '--json'], { cwd: folder, env });
+  return JSON.parse(stdout).findings.find(({ name }) => name === 'addon');
+}

@@ -1,6 +1,6 @@
 /**
- * Finds the addon: the one that was built here, or a prebuilt one for this platform. It is optional: without it everything
- * works in JavaScript, and `nativeError` says why.
+ * Finds the addon: the one that was compiled here by `millrace build`, or else that of the package of this platform, which is an
+ * optional dependency. It is optional at run time, too: without it everything works in JavaScript, and `nativeError` says why.
  *
  * MILLRACE_NATIVE in the environment: `0` leaves it alone, `1` makes a missing one an error of the import. MILLRACE_PREBUILD:
  * the folder to look in instead of the package, for a build with sanitizers.
@@ -14,6 +14,7 @@ import { refused } from '@millrace/base/options';
 import { isError, otherRuntime } from '@millrace/base/realm';
 import { thisPackage } from '../package.cjs';
 import type { Binding } from './binding.js';
+import { candidates, thisPlatform } from './platforms.cjs';
 
 const elfMagic = 0x7f454c46;
 const class64LittleEndian = 0x0201;
@@ -25,46 +26,74 @@ if (!['', '0', '1'].includes(setting)) {
   throw refused('the environment', 'MILLRACE_NATIVE', setting, '0, 1, or not set');
 }
 
-/** Paths in the package, in the order in which they are tried. addon/prebuild.cjs makes the prebuilt ones. */
-function candidates(): string[] {
-  const { platform, arch, versions } = process;
-  // A library of the other C library does not load, so that nothing has to find out which one this is. That of musl comes
-  // first: glibc has no library of musl's name, but musl takes glibc's name for its own.
-  const tags = platform === 'linux' ? ['.musl', '.glibc'] : [''];
-  const uv = `uv${versions.uv!.split('.')[0]}`;
-  return [
-    'build/Release/millrace.node',
-    ...tags.map((tag) => `prebuilds/${platform}-${arch}/node.napi.${uv}${tag}.node`),
-  ];
+/**
+ * A reason to go without the addon. `absent`: the package `name` is not installed; `faulty`: the one in `folder` cannot be used;
+ * `forbidden`: Node.js loads no addons; `unknown`: no package has one for this platform; `runtime`: it could not work here.
+ */
+export interface Absence {
+  readonly kind: 'off' | 'runtime' | 'forbidden' | 'unknown' | 'absent' | 'faulty';
+  readonly why: string;
+  /** Of the package that has the addon, or would have it; absent for one that was compiled here. */
+  readonly name?: string;
+  readonly folder?: string;
 }
 
-/** The first candidate that works, or what is wrong with each that is there, in one line. */
-function load(): Binding | string {
-  if (setting === '0') return 'MILLRACE_NATIVE is 0';
+/** The first addon that works, or what is wrong with each that is there, in one line. */
+function load(): Binding | Absence {
+  if (setting === '0') return { kind: 'off', why: 'MILLRACE_NATIVE is 0' };
   // These runtimes offer Node-API without the libuv beneath it, and end the process when that is called.
-  if (otherRuntime !== null) return `${otherRuntime} has no libuv for it`;
+  if (otherRuntime !== null) {
+    return { kind: 'runtime', why: `${otherRuntime} has no libuv for it` };
+  }
   const { folder: own, missing } = installed(thisPackage);
   const folder = process.env.MILLRACE_PREBUILD || own;
-  if (folder === null) return `it is bundled, and ${missing}`;
+  if (folder === null) return { kind: 'runtime', why: `it is bundled, and ${missing}` };
   const require = createRequire(join(folder, 'package.json'));
-  const faults: string[] = [];
-  for (const path of candidates().map((each) => join(folder, each))) {
-    if (!existsSync(path)) continue;
-    const addon = open(path, require);
+  const faults: Absence[] = [];
+  const compiled = join(folder, 'addon/build/Release/millrace.node');
+  if (existsSync(compiled)) {
+    const addon = open(compiled, require);
     if (typeof addon !== 'string') return addon;
-    faults.push(addon);
+    faults.push(faulty(addon, { folder }));
   }
-  if (faults.length > 0) return faults.join('; ');
-  return `no addon was built for ${process.platform}-${process.arch}; run npm rebuild millrace`;
+  const places = [join(folder, 'package.json')];
+  for (const name of candidates().map((each) => `@millrace/${each}`)) {
+    const found = installed({ name, version: thisPackage.version, places });
+    if (found.folder === null) continue;
+    const addon = open(join(found.folder, 'millrace.node'), require);
+    if (typeof addon !== 'string') return addon;
+    faults.push(faulty(addon, { name, folder: found.folder }));
+  }
+  if (faults.length === 0) return nothing(places);
+  // An addon for the other C library is there as well, where the package manager looks at the processor alone.
+  const fitting = faults.find(({ name }) => name === `@millrace/${thisPlatform()}`) ?? faults[0]!;
+  return { ...fitting, why: faults.map(({ why }) => why).join('; ') };
+}
+
+/** There is no addon at all. */
+function nothing(places: string[]): Absence {
+  const platform = thisPlatform();
+  if (!candidates().includes(platform)) {
+    return { kind: 'unknown', why: `there is no package with an addon for ${platform}` };
+  }
+  const name = `@millrace/${platform}`;
+  const { missing } = installed({ name, version: thisPackage.version, places });
+  return { kind: 'absent', name, why: missing! };
+}
+
+function faulty(why: string, where: { name?: string; folder: string }): Absence {
+  // Node.js says so of any addon.
+  const isForbidden = why.endsWith('loading addons is disabled.');
+  return { kind: isForbidden ? 'forbidden' : 'faulty', why, ...where };
 }
 
 function open(path: string, require: NodeJS.Require): Binding | string {
   try {
-    if (isCutShort(path)) return `${path} is cut short; run npm rebuild millrace`;
+    if (isCutShort(path)) return `${path} is cut short`;
     const addon = require(path) as Binding;
     if (addon.package === thisPackage.version) return addon;
     const other = addon.package === undefined ? 'something else' : `millrace ${addon.package}`;
-    return `${path} is of ${other}, not of millrace ${thisPackage.version}; run npm rebuild millrace`;
+    return `${path} is of ${other}, not of millrace ${thisPackage.version}`;
   } catch (error) {
     const text = isError(error) ? error.message : String(error);
     const line = text.replace(/\s+/g, ' ').trim();
@@ -75,15 +104,19 @@ function open(path: string, require: NodeJS.Require): Binding | string {
 const loaded = load();
 
 /** The addon; null where everything is done in JavaScript. */
-export const binding: Binding | null = typeof loaded === 'string' ? null : loaded;
+export const binding: Binding | null = 'why' in loaded ? null : loaded;
 
-/** Reason why there is no addon; null when there is one. */
-export const nativeError: string | null = typeof loaded === 'string' ? loaded : null;
+/** Reason to go without it, for `millrace doctor`; null when there is an addon. */
+export const absence: Absence | null = 'why' in loaded ? loaded : null;
 
-if (setting === '1' && nativeError !== null) {
+/** Why there is no addon; null when there is one. */
+export const nativeError: string | null = absence === null ? null : absence.why;
+
+if (setting === '1' && absence !== null) {
   throw new MillraceError(
     'MILLRACE_E_NATIVE',
-    `MILLRACE_NATIVE is 1, but there is no addon: ${nativeError}; with MILLRACE_NATIVE unset, JavaScript does without it`,
+    `MILLRACE_NATIVE is 1, but there is no addon: ${absence.why}; npx millrace doctor says what to do, and with MILLRACE_NATIVE unset, JavaScript does without it`,
+    { cause: absence },
   );
 }
 

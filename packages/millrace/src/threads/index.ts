@@ -35,7 +35,7 @@ export function api(): Api {
   if (binding === null) {
     throw new MillraceError(
       'MILLRACE_E_NATIVE',
-      `millrace/threads needs millrace's addon, and there is none: ${nativeError}; build it (npm rebuild millrace)`,
+      `millrace/threads needs millrace's addon, and there is none: ${nativeError}; npx millrace doctor says what to do`,
     );
   }
   return binding.threads as Api;

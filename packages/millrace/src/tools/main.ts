@@ -29,6 +29,10 @@ const commands: Record<string, Command> = {
     summary: 'tell what works on this machine, what does not, and how to fix it',
     run: async (argv) => (await import('./doctor/index.js')).doctor(argv),
   },
+  build: {
+    summary: 'compile the addon, where no package has it ready',
+    run: async (argv) => (await import('./build.js')).build(argv),
+  },
   compare: lab('compare', 'measure two commands against each other'),
   tune: lab('tune', 'try switches on a server'),
   experiment: lab('experiment', 'run an experiment that is kept in a file'),

@@ -9,23 +9,27 @@ import { copyCode } from './code.js';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** The addon that make has built. */
-export const addon = join(root, 'packages/millrace/build/Release/millrace.node');
+export const addon = join(root, 'packages/millrace/addon/build/Release/millrace.node');
 
 /**
  * @param {import('node:test').TestContext} t at whose end the copy may be another's
  * @param {object} [options]
  * @param {Buffer | string | null} [options.addon] what stands in the place of the addon; null for none
  * @param {object} [options.manifest] changes to package.json
- * @param {Record<string, Buffer | string>} [options.prebuilt] prebuilt addons, by the names of their files
+ * @param {Record<string, Buffer | string | null>} [options.packages] addons of platforms that are installed beside it, by the names of the
+ *   platforms; null for a package whose file is gone
+ * @param {string} [options.version] of those packages
  * @returns {string} the folder that programs run in, with the copy in its node_modules
  */
 export function copyOf(t, options = {}) {
-  const { manifest = {}, prebuilt = {} } = options;
+  const { manifest = {}, packages = {} } = options;
   const folder = free.pop() ?? codeAlone();
   const modules = join(folder, 'node_modules');
   t.after(() => {
-    rmSync(join(modules, 'millrace/build'), { recursive: true });
-    rmSync(join(modules, 'millrace/prebuilds'), { recursive: true, force: true });
+    rmSync(join(modules, 'millrace/addon'), { recursive: true });
+    for (const name of Object.keys(packages)) {
+      rmSync(dirname(packagedOf(folder, name)), { recursive: true });
+    }
     free.push(folder);
   });
   const own = JSON.parse(readFileSync(join(root, 'packages/millrace/package.json'), 'utf8'));
@@ -34,10 +38,13 @@ export function copyOf(t, options = {}) {
   mkdirSync(dirname(file), { recursive: true });
   const content = options.addon === undefined ? readFileSync(addon) : options.addon;
   if (content !== null) writeFileSync(file, content);
-  for (const [name, text] of Object.entries(prebuilt)) {
-    const path = prebuiltOf(folder, name);
+  for (const [name, text] of Object.entries(packages)) {
+    const path = packagedOf(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+    const { version = own.version } = options;
+    const described = { name: `@millrace/${name}`, version };
+    writeFileSync(join(path, '../package.json'), JSON.stringify(described));
+    if (text !== null) writeFileSync(path, text);
   }
   return folder;
 }
@@ -56,11 +63,11 @@ function codeAlone() {
 
 /** Where the addon of a copy is. */
 export const binaryOf = (folder) =>
-  join(folder, 'node_modules/millrace/build/Release/millrace.node');
+  join(folder, 'node_modules/millrace/addon/build/Release/millrace.node');
 
-/** Where a prebuilt addon of a copy is. */
-export const prebuiltOf = (folder, name) =>
-  join(folder, `node_modules/millrace/prebuilds/${process.platform}-${process.arch}`, name);
+/** Where the addon of a platform's package is, beside a copy. */
+export const packagedOf = (folder, name) =>
+  join(folder, 'node_modules/@millrace', name, 'millrace.node');
 
 /** Prints what a program that imports millrace sees. */
 const ask = `

@@ -4,7 +4,8 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { addon, binaryOf, copyOf, prebuiltOf, run } from './copy.js';
+import { platforms, thisPlatform } from '../../dist/native/platforms.cjs';
+import { addon, binaryOf, copyOf, packagedOf, run } from './copy.js';
 
 const skip = !existsSync(addon) && 'the addon is not built';
 const linux = process.platform === 'linux';
@@ -56,48 +57,55 @@ test('another value of MILLRACE_NATIVE is refused', async (t) => {
   }
 });
 
+const own = thisPlatform();
+const absent = `the package @millrace/${own} is not installed where it runs`;
+
 test('no addon', async (t) => {
-  const why = `no addon was built for ${process.platform}-${process.arch}; run npm rebuild millrace`;
-  await assertJavaScript(copyOf(t, { addon: null }), new RegExp(`^${why}$`));
-  const others = {
-    'node.napi.uv0.node': whole,
-    'node.napi.uv2.glibc.node': whole,
-    'x.node': whole,
-  };
-  const folder = copyOf(t, { addon: null, prebuilt: others });
-  await assertJavaScript(folder, new RegExp(`^${why}$`));
+  await assertJavaScript(copyOf(t, { addon: null }), new RegExp(`^${absent}$`));
+  const others = platforms.filter((each) => !each.startsWith(`${process.platform}-`));
+  const packages = Object.fromEntries(others.map((each) => [each, whole]));
+  await assertJavaScript(copyOf(t, { addon: null, packages }), new RegExp(`^${absent}$`));
 });
 
-describe('a prebuilt addon', { skip }, () => {
-  const uv = process.versions.uv.split('.')[0];
-  const [own, musl] = (linux ? ['.glibc', '.musl'] : ['', '']).map(
-    (tag) => `node.napi.uv${uv}${tag}.node`,
-  );
+test('a platform without a package', async (t) => {
+  const program = `
+    Object.defineProperty(process, 'arch', { value: 'riscv64' });
+    import('millrace').then(({ native, nativeError }) => console.log(JSON.stringify({ native, nativeError })));
+  `;
+  const packages = skip ? {} : { [own]: whole };
+  const { native, nativeError } = await run(copyOf(t, { addon: null, packages }), { program });
+  assert.equal(native, null);
+  const name = own.replace(process.arch, 'riscv64');
+  assert.equal(nativeError, `there is no package with an addon for ${name}`);
+});
 
-  /** Where this copy of the addon is loaded from, as the system tells it. */
+describe("the addon of a platform's package", { skip }, () => {
+  const musl = own.replace(/gnu$/, 'musl');
+
+  /** The package that this copy of the addon is loaded from, as the system tells it; `Release` for one that was compiled. */
   const program = `
     import('millrace').then(({ native, nativeError }) => {
       const { sharedObjects } = process.report.getReport();
-      const used = sharedObjects.map((path) => path.replaceAll('\\\\', '/')).filter((path) => /millrace.*\\.node$/.test(path));
-      const names = used.map((path) => path.split('/').at(-1));
+      const used = sharedObjects.map((path) => path.replaceAll('\\\\', '/')).filter((path) => path.endsWith('/millrace.node'));
+      const names = used.map((path) => path.split('/').at(-2));
       console.log(JSON.stringify({ native: native !== null, nativeError, names }));
     });
   `;
   const used = (names) => ({ native: true, nativeError: null, names });
 
-  test('is used where none was built', async (t) => {
-    const folder = copyOf(t, { addon: null, prebuilt: { [own]: whole } });
+  test('is used where none was compiled', async (t) => {
+    const folder = copyOf(t, { addon: null, packages: { [own]: whole } });
     assert.deepEqual(await run(folder, { program, setting: '1' }), used([own]));
   });
 
-  test('is used in place of a built one that does not load', async (t) => {
-    const folder = copyOf(t, { addon: 'it would not load', prebuilt: { [own]: whole } });
+  test('is used in place of a compiled one that does not load', async (t) => {
+    const folder = copyOf(t, { addon: 'it would not load', packages: { [own]: whole } });
     assert.deepEqual(await run(folder, { program }), used([own]));
   });
 
-  test('is left alone where one was built', async (t) => {
-    const folder = copyOf(t, { prebuilt: { [own]: 'it would not load' } });
-    assert.deepEqual(await run(folder, { program }), used(['millrace.node']));
+  test('is left alone where one was compiled', async (t) => {
+    const folder = copyOf(t, { packages: { [own]: 'it would not load' } });
+    assert.deepEqual(await run(folder, { program }), used(['Release']));
   });
 
   test('for the other C library is skipped', { skip: !linux && 'there is one' }, async (t) => {
@@ -105,19 +113,42 @@ describe('a prebuilt addon', { skip }, () => {
       [musl, own],
       [own, musl],
     ]) {
-      const folder = copyOf(t, { addon: null, prebuilt: { [bad]: foreign, [good]: whole } });
+      const folder = copyOf(t, { addon: null, packages: { [bad]: foreign, [good]: whole } });
       assert.deepEqual(await run(folder, { program }), used([good]));
     }
   });
 
   test('that is no good is named, with the reason', { skip: !linux && 'two fit' }, async (t) => {
-    const folder = copyOf(t, { addon: null, prebuilt: { [own]: foreign, [musl]: 'a text' } });
+    const folder = copyOf(t, { addon: null, packages: { [own]: foreign, [musl]: 'a text' } });
     const { nativeError } = await run(folder);
     await assertJavaScript(folder, /./);
     const texts = nativeError.split('; ');
     assert.equal(texts.length, 2);
-    assert.ok(texts[0].startsWith(`${prebuiltOf(folder, musl)}: `), texts[0]);
-    assert.ok(texts[1].startsWith(`${prebuiltOf(folder, own)}: libc.`), texts[1]);
+    assert.ok(texts[0].startsWith(`${packagedOf(folder, musl)}: `), texts[0]);
+    assert.ok(texts[1].startsWith(`${packagedOf(folder, own)}: libc.`), texts[1]);
+  });
+
+  test('that needs a newer C library is not used', {
+    skip: !linux && 'ELF has them',
+  }, async (t) => {
+    const newer = Buffer.from(
+      whole.toString('latin1').replaceAll(/GLIBC_2\.\d\b/g, (name) => `${name.slice(0, -3)}9.9`),
+      'latin1',
+    );
+    assert.notDeepEqual(newer, whole);
+    const folder = copyOf(t, { addon: null, packages: { [own]: newer } });
+    await assertJavaScript(folder, /millrace\.node/);
+  });
+
+  test('whose file is gone is named', async (t) => {
+    const folder = copyOf(t, { addon: null, packages: { [own]: null } });
+    await assertJavaScript(folder, /ENOENT: .*millrace\.node/);
+  });
+
+  test('of another version is not used', async (t) => {
+    const folder = copyOf(t, { addon: null, packages: { [own]: whole }, version: '0.0.9' });
+    const why = `^the package @millrace/${own} that is installed where it runs is 0\\.0\\.9, not `;
+    await assertJavaScript(folder, new RegExp(why));
   });
 });
 
@@ -162,7 +193,7 @@ test('an addon for another processor', {
 
 test('an addon that was built from another version of the package', { skip }, async (t) => {
   const folder = copyOf(t, { manifest: { version: '0.0.9' } });
-  const why = new RegExp(`is of millrace ${version}, not of millrace 0\\.0\\.9; run npm rebuild`);
+  const why = new RegExp(`is of millrace ${version}, not of millrace 0\\.0\\.9$`);
   await assertJavaScript(folder, why);
 });
 
@@ -207,7 +238,7 @@ test('worker threads load it, some at the same time, and end', { skip }, async (
 
 test('another folder is looked in where MILLRACE_PREBUILD names one', { skip }, async (t) => {
   const folder = copyOf(t, { addon: null });
-  const built = join(dirname(addon), '../..');
+  const built = join(dirname(addon), '../../..');
   assert.notEqual((await run(folder, { prebuild: built })).native, null);
   assert.equal((await run(folder, { prebuild: '' })).native, null);
 });

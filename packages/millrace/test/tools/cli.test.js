@@ -36,7 +36,7 @@ test('without a command it says which there are', async () => {
 });
 
 test('each command explains itself, with examples', async () => {
-  for (const name of ['run', 'observe', 'doctor']) {
+  for (const name of ['run', 'observe', 'doctor', 'build']) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);
     assert.match(output, new RegExp(`^Usage: millrace ${name} `));
@@ -51,10 +51,23 @@ test('each command explains itself, with examples', async () => {
   }
 });
 
+test('build refuses what it cannot use', async () => {
+  for (const [args, why] of [
+    [['app.js'], /^millrace build: build takes options only, not app\.js\./],
+    [['--seconds', '0'], /^millrace build: --seconds is 0; it is a whole number from 1 to 86400\./],
+    [['--seconds', 'x'], /^millrace build: --seconds is x; /],
+    [['--second'], /Did you mean --seconds\?/],
+  ]) {
+    const { code, errors } = await millrace(['build', ...args]);
+    assert.equal(code, 2, errors);
+    assert.match(errors, why);
+  }
+});
+
 test('no help is wider than a terminal, those of the lab neither', async () => {
   const { output } = await millrace(['--help']);
   const names = [...output.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
-  assert.deepEqual(names, ['run', 'observe', 'doctor', 'compare', 'tune', 'experiment', 'report']);
+  assert.deepEqual(names, ['run', 'observe', 'doctor', 'build', 'compare', 'experiment', 'report']);
   for (const name of names) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);

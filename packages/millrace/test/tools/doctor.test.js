@@ -80,7 +80,7 @@ test('without the addon it says why, and what to do', async (t) => {
   assert.match(bad.addon.found, /'MILLRACE_NATIVE' is "x"/);
   const refused = await of({ NODE_OPTIONS: '--no-addons', PATH: join(cwd, 'nothing') });
   assert.equal(refused.addon.state, 'warning');
-  assert.match(refused.addon.fix, /^npm rebuild millrace, after installing python3, make, cc$/);
+  assert.match(refused.addon.fix, /^start Node\.js without --no-addons; /);
   assert.match(refused.io_uring?.found ?? 'not tried', /not tried|not looked at/);
 });
 
@@ -102,19 +102,46 @@ for (const platform of ['darwin', 'win32']) {
   });
 }
 
-test('needs of a build of the addon on each platform', (t) => {
-  const fixOf = (platform, env) => addonOf('it is missing', place({ platform, env })).fix;
+const fixOf = (absence, more) => addonOf({ why: 'it is missing', ...absence }, place(more)).fix;
+
+test('what a build of the addon takes on each platform', (t) => {
+  const of = (platform, env) => fixOf({ kind: 'unknown' }, { platform, env });
   const nothing = { PATH: folderWith(t) };
-  assert.equal(fixOf('linux', nothing), 'npm rebuild millrace, after installing python3, make, cc');
-  assert.equal(fixOf('darwin', nothing), 'npm rebuild millrace, after xcode-select --install');
-  assert.equal(fixOf('darwin', process.env), 'npm rebuild millrace');
+  assert.equal(of('linux', nothing), 'npx millrace build, after installing python3, make, cc');
+  assert.equal(of('darwin', nothing), 'npx millrace build, after xcode-select --install');
+  assert.equal(of('darwin', process.env), 'npx millrace build');
   for (const env of [nothing, { Path: 'C:\\Windows' }]) {
     const tools = 'Python 3 and the C++ build tools of Visual Studio';
-    assert.equal(fixOf('win32', env), `npm rebuild millrace; it takes ${tools}`);
+    assert.equal(of('win32', env), `npx millrace build; it takes ${tools}`);
   }
-  const off = { MILLRACE_NATIVE: '0' };
-  assert.equal(fixOf('darwin', off), 'unset MILLRACE_NATIVE');
-  assert.equal(fixOf('win32', off), 'remove MILLRACE_NATIVE from the environment');
+  assert.equal(fixOf({ kind: 'off' }, { platform: 'darwin' }), 'unset MILLRACE_NATIVE');
+  const removed = 'remove MILLRACE_NATIVE from the environment';
+  assert.equal(fixOf({ kind: 'off' }, { platform: 'win32' }), removed);
+});
+
+test('a package that is missing is installed by the package manager that is in use', () => {
+  const absent = { kind: 'absent', name: '@millrace/linux-x64-gnu' };
+  const of = (npm_config_user_agent) => fixOf(absent, { env: { npm_config_user_agent } });
+  const what = '@millrace/linux-x64-gnu@';
+  assert.ok(of().startsWith(`npm install --include=optional --save-optional ${what}`));
+  assert.ok(of('npm/11.0.0 node/v22').startsWith('npm install '));
+  assert.ok(of('pnpm/9.1.0 npm/? node/v22').startsWith(`pnpm add --save-optional ${what}`));
+  assert.ok(of('yarn/4.5.0 npm/? node/v22').startsWith(`yarn add --optional ${what}`));
+});
+
+test('an addon that is no good is replaced, or compiled again', () => {
+  const packaged = { kind: 'faulty', name: '@millrace/linux-x64-gnu', folder: '/app/it' };
+  assert.match(fixOf(packaged), /^delete \/app\/it, then npm install .*@millrace\/linux-x64-gnu@/);
+  assert.match(fixOf({ kind: 'faulty', folder: '/app/millrace' }), /^npx millrace build/);
+});
+
+test('with MILLRACE_NATIVE=1 the report is the same', async (t) => {
+  const cwd = folderWith(t);
+  const env = { MILLRACE_NATIVE: '1', NODE_OPTIONS: '--no-addons' };
+  const { output } = await millrace(['doctor', '--json'], { cwd, env });
+  const addon = JSON.parse(output).findings.find(({ name }) => name === 'addon');
+  assert.match(addon.found, /^not loaded: .*loading addons is disabled\.$/);
+  assert.match(addon.fix, /^start Node\.js without --no-addons; /);
 });
 
 test('versions of Node.js', () => {

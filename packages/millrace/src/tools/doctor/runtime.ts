@@ -11,6 +11,8 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readText } from '@millrace/base/limits/kernel';
 import type { Binding } from '../../native/binding.js';
+import type { Absence } from '../../native/load.js';
+import { thisPackage } from '../../package.cjs';
 import { note, ok, onLinux, type Place, warning } from './report.js';
 
 /** `engines` of package.json says the same. */
@@ -68,32 +70,54 @@ function openRings(): number {
   return readdirSync(folder).filter(isRing).length;
 }
 
-/** The addon, or why there is none. */
-async function loadAddon(): Promise<Binding | string> {
+/** The addon, or why there is none; a sentence where that is a setting out of range. */
+async function loadAddon(): Promise<Binding | Absence | string> {
   try {
-    const { binding, nativeError } = await import('../../native/load.js');
-    return binding ?? nativeError!;
+    const { binding, absence } = await import('../../native/load.js');
+    return binding ?? absence!;
   } catch (error) {
-    return (error as Error).message;
+    const { cause, message } = error as Error;
+    return (cause as Absence | undefined) ?? message;
   }
 }
 
 export const addon = async (place: Place) => addonOf(await loadAddon(), place);
 
-/** The finding about the addon, or about the sentence why there is none. */
-export function addonOf(loaded: Binding | string, { env, platform }: Place) {
-  if (typeof loaded !== 'string') {
+/** The finding about the addon, or about the reason why there is none. */
+export function addonOf(loaded: Binding | Absence | string, place: Place) {
+  if (typeof loaded !== 'string' && !('why' in loaded)) {
     return ok(`loaded, of millrace ${loaded.package}, with libuv ${loaded.uv}`);
   }
-  const found = `not loaded: ${loaded}`;
   const means =
     'the same behaviour in JavaScript: more system calls for fan-out and files, no larger reads, no records from threads';
-  if (env.MILLRACE_NATIVE !== '0') {
-    return warning(found, means, `npm rebuild millrace${beforeBuild(platform, env)}`);
+  const isWindows = place.platform === 'win32';
+  const unset = isWindows ? 'remove MILLRACE_NATIVE from the environment' : 'unset MILLRACE_NATIVE';
+  if (typeof loaded === 'string') return warning(`not loaded: ${loaded}`, means, unset);
+  const found = `not loaded: ${loaded.why}`;
+  if (loaded.kind === 'off') return note(found, means, unset);
+  return warning(found, means, fixOf(loaded, place));
+}
+
+function fixOf({ kind, name, folder }: Absence, { env, platform }: Place): string {
+  switch (kind) {
+    case 'forbidden':
+      return 'start Node.js without --no-addons; with --permission, also with --allow-addons';
+    case 'absent':
+      return installCommand(`${name}@${thisPackage.version}`, env);
+    case 'faulty':
+      if (name === undefined) break;
+      return `delete ${folder}, then ${installCommand(`${name}@${thisPackage.version}`, env)}`;
+    case 'runtime':
+      return 'run it on Node.js, with the package millrace installed';
   }
-  const isWindows = platform === 'win32';
-  const fix = isWindows ? 'remove MILLRACE_NATIVE from the environment' : 'unset MILLRACE_NATIVE';
-  return note(found, means, fix);
+  return `npx millrace build${beforeBuild(platform, env)}`;
+}
+
+/** The command of the package manager that has started this process. It also mends a lock file that leaves the package out. */
+function installCommand(what: string, { npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv) {
+  if (agent.startsWith('pnpm/')) return `pnpm add --save-optional ${what}`;
+  if (agent.startsWith('yarn/')) return `yarn add --optional ${what}`;
+  return `npm install --include=optional --save-optional ${what}`;
 }
 
 /** Returns the steps before a build: of several programs that would do, the first is named. */
@@ -122,7 +146,8 @@ function isProgram(path: string): boolean {
 /** io_uring for the fan-out of `millrace/ws`. */
 export const ioUring = onLinux(async (place) => {
   const binding = await loadAddon();
-  if (typeof binding === 'string') return note('not tried: no addon', 'only the addon uses it');
+  if (typeof binding === 'string' || 'why' in binding)
+    return note('not tried: no addon', 'only the addon uses it');
   const { disabled, seccomp } = ringSettings(place);
   const sysctl = disabled === null ? '' : `, kernel.io_uring_disabled ${disabled}`;
   const filter = seccomp === '2' ? ', seccomp filter' : ', no seccomp filter';

@@ -2,13 +2,13 @@
   "targets": [
     {
       "target_name": "millrace",
-      "sources": ["<!@(node addon/sources.cjs)"],
-      "include_dirs": ["<!@(node addon/sources.cjs --include)", "addon/include", "addon/src"],
+      "sources": ["<!@(node sources.cjs)"],
+      "include_dirs": ["<!@(node sources.cjs --include)"],
       "defines": [
         "NAPI_VERSION=8",
         "_GNU_SOURCE",
         "UV_BATCH_BUILDING",
-        "MILLRACE_VERSION=\"<!(node addon/sources.cjs --version)\""
+        "MILLRACE_VERSION=\"<!(node sources.cjs --version)\""
       ],
       "cflags": ["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter"],
       "xcode_settings": {

@@ -1,0 +1,139 @@
+/**
+ * The addon for every platform, compiled on one machine: zig's C compiler has the headers and stubs of all their C libraries.
+ *
+ * A shared library links although objects are missing, and fails only where it is loaded, which may be a machine that nobody has here. So
+ * each is read once more: what it asks for has to be Node-API, libuv, or of the C library, and of no newer glibc than promised.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { allSources, includes } from '../../packages/millrace/addon/sources.cjs';
+import { nodeHeaders } from './addon.js';
+import { Failure } from './failure.js';
+import { projectCache, root } from './paths.js';
+import { writePlatformPackage } from './platform-package.js';
+import { pythonPackages } from './python.js';
+
+const tools = ['ziglang==0.17.1', 'lief==1.0.0'];
+const addon = join(root, 'packages/millrace/addon');
+
+/** glibc 2.28 is what Node.js 20 itself needs, and the first with statx() and fcntl64(). */
+const GLIBC = '2.28';
+const MACOS = '11.0';
+const processors = { x64: 'x86_64', arm64: 'aarch64' };
+const machines = { x64: 'i386:x86-64', arm64: 'arm64' };
+
+/** What zig calls a platform. */
+function target(platform) {
+  const [os, cpu, libc] = platform.split('-');
+  const system = { linux: `linux-${libc}`, darwin: `macos.${MACOS}`, win32: 'windows-gnu' }[os];
+  return `${processors[cpu]}-${system}${libc === 'gnu' ? `.${GLIBC}` : ''}`;
+}
+
+/** Names of the platforms, by the package that is built. */
+export const platforms = () =>
+  createRequire(import.meta.url)(join(root, 'packages/millrace/dist/native/platforms.cjs'))
+    .platforms;
+
+/**
+ * A step that compiles the addon for a platform and writes its package into `packages/millrace/prebuilds`.
+ *
+ * @param {string} platform
+ * @returns {import('./steps.js').Step}
+ */
+export const prebuild = (platform) => ({
+  title: `addon for ${platform}`,
+  run: async (quiet) => {
+    const python = await pythonPackages(tools, quiet);
+    const headers = await nodeHeaders(quiet);
+    const folder = join(projectCache, 'prebuilds', platform);
+    mkdirSync(folder, { recursive: true });
+    const zig = (args) =>
+      quiet('python3', ['-m', 'ziglang', ...args], {
+        cwd: addon,
+        env: {
+          ...process.env,
+          PYTHONPATH: python,
+          ZIG_GLOBAL_CACHE_DIR: join(projectCache, 'zig'),
+          ZIG_LOCAL_CACHE_DIR: join(projectCache, 'zig'),
+        },
+      });
+    const known = namesIn(headers);
+    const file = join(folder, 'millrace.node');
+    const linked = {
+      linux: async () => [],
+      darwin: async () => ['-Wl,-undefined,dynamic_lookup', '-Wl,-install_name,millrace.node'],
+      win32: async () => {
+        // Windows links by the name of the program: that of Node.js.
+        const [definitions, library] = ['node.def', 'node.lib'].map((name) => join(folder, name));
+        writeFileSync(definitions, ['LIBRARY node.exe', 'EXPORTS', ...known, ''].join('\n'));
+        const machine = machines[platform.split('-')[1]];
+        await zig(['dlltool', '-d', definitions, '-D', 'node.exe', '-l', library, '-m', machine]);
+        return [library];
+      },
+    };
+    const { version } = JSON.parse(readFileSync(join(addon, '../package.json'), 'utf8'));
+    const defines = [
+      ...['NAPI_VERSION=8', '_GNU_SOURCE', 'UV_BATCH_BUILDING'],
+      `MILLRACE_VERSION="${version}"`,
+    ];
+    await zig([
+      ...['cc', '-target', target(platform), '-shared', '-s', '-o', file],
+      ...['-std=gnu11', '-O2', '-fvisibility=hidden', '-fPIC'],
+      ...defines.map((each) => `-D${each}`),
+      ...[headers, ...includes].map((each) => `-I${each}`),
+      ...allSources(),
+      ...(await linked[platform.split('-')[0]]()),
+    ]);
+    check(platform, symbolsOf(file, python), known);
+    const kilobytes = (statSync(file).size / 1024).toFixed(0);
+    return `${kilobytes} KB: ${relative(root, writePlatformPackage(platform, file))}`;
+  },
+});
+
+/** Functions that headers of Node.js declare: Node-API and libuv. Names that are no functions do no harm. */
+function namesIn(headers) {
+  const paths = [
+    ...['node_api.h', 'js_native_api.h', 'uv.h'],
+    ...readdirSync(join(headers, 'uv')).map((name) => `uv/${name}`),
+  ];
+  const texts = paths.map((path) => readFileSync(join(headers, path), 'utf8'));
+  return new Set(texts.join('\n').match(/\b(?:napi|node_api|uv)_\w+(?=\()/g));
+}
+
+/** What a library asks of others and offers itself, in the format of any system. */
+function symbolsOf(file, python) {
+  const env = { ...process.env, PYTHONPATH: python };
+  const program = join(root, 'scripts/lib/symbols.py');
+  return JSON.parse(execFileSync('python3', [program, file], { env, encoding: 'utf8' }));
+}
+
+/**
+ * @param {string} platform
+ * @param {{ asked: { name: string, of: string | null }[], offered: string[] }} symbols
+ * @param {Set<string>} known names of Node-API and libuv
+ */
+export function check(platform, { asked, offered }, known) {
+  const missing = asked.filter(
+    ({ name, of }) => !known.has(name) && !isOfSystem(platform, name, of),
+  );
+  if (missing.length > 0) {
+    const names = missing.map(({ name, of }) => (of ? `${name} (${of})` : name));
+    throw new Failure(`the addon for ${platform} would not load: nobody has ${names.join(', ')}`);
+  }
+  if (!asked.some(({ name }) => name.startsWith('napi_'))) {
+    throw new Failure(`the addon for ${platform} asks for nothing of Node-API`);
+  }
+  if (!offered.includes('napi_register_module_v1')) {
+    throw new Failure(`the addon for ${platform} does not offer napi_register_module_v1`);
+  }
+}
+
+/** Reports whether the system has a name. musl tells no versions: there only a name of ours is known to be missing. */
+function isOfSystem(platform, name, of) {
+  if (!platform.startsWith('linux')) return of !== null;
+  if (platform.endsWith('musl')) return !/^(uvb_|uv_|millrace_|napi_)/.test(name);
+  const version = /^GLIBC_([\d.]+)$/.exec(of ?? '')?.[1];
+  return version?.localeCompare(GLIBC, 'en', { numeric: true }) <= 0;
+}

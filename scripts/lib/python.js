@@ -1,0 +1,29 @@
+/** Programs that come as packages of Python, in the project's cache: nothing of the system's Python changes. */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectCache } from './paths.js';
+import { Skip } from './steps.js';
+
+/**
+ * Unpacks packages, without those that they need, unless they are there.
+ *
+ * @param {string[]} names with their versions
+ * @param {import('./steps.js').Quiet} quiet
+ * @param {string[]} [options] of pip
+ * @returns {Promise<string>} the folder, for PYTHONPATH
+ * @throws {Skip} if they cannot be fetched
+ */
+export async function pythonPackages(names, quiet, options = []) {
+  const folder = join(projectCache, 'python', names.join('+').replaceAll('==', '-'));
+  if (existsSync(folder)) return folder;
+  const partial = `${folder}.${process.pid}`;
+  const args = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', partial];
+  try {
+    await quiet('python3', [...args, ...options, ...names]);
+  } catch {
+    rmSync(partial, { recursive: true, force: true });
+    throw new Skip(`pip could not fetch ${names.join(' and ')}`);
+  }
+  renameSync(partial, folder);
+  return folder;
+}
