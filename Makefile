@@ -5,13 +5,13 @@ ready := $(node) scripts/setup.js
 option = $(if $($(2)),--$(1) $($(2)))
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: help demo setup test test-matrix docs site check-all bench experiment soak fresh prebuilds lint format clean
+.PHONY: help demo setup test test-matrix test-platforms docs site check-all bench experiment soak fresh prebuilds lint format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { \
-	  line = sprintf("  make %-12s", $$1); n = split($$2, words, " "); \
+	  line = sprintf("  make %-14s", $$1); n = split($$2, words, " "); \
 	  for (i = 1; i <= n; i++) { \
-	    if (length(line " " words[i]) > 80) { print line; line = sprintf("%19s", "") } \
+	    if (length(line " " words[i]) > 80) { print line; line = sprintf("%21s", "") } \
 	    line = line " " words[i] } \
 	  print line }' $(MAKEFILE_LIST)
 
@@ -28,6 +28,10 @@ test: ## build, lint, type-check and run the tests
 
 test-matrix: ## the tests of the packages on Node.js 20, 22, 24 and the newest
 	@$(node) scripts/test.js --matrix
+
+test-platforms: ## the tests of the addon and of what uses it on other platforms: Linux x64 with musl
+	@$(ready) typescript
+	@$(node) scripts/test-platforms.js
 
 docs: ## write the pages of docs/api from the doc comments of the source
 	@$(ready) packages

@@ -6,7 +6,7 @@
 ARG BUILD_IMAGE=node:22-bookworm
 ARG RUN_IMAGE=node:22-bookworm-slim
 
-# The whole image has a compiler: millrace builds its addon as it is installed, and works without one as well.
+# For dependencies that are compiled. The addon of millrace comes ready for the C library of both images.
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
