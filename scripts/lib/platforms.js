@@ -2,7 +2,15 @@
  * The tests of the addon and of what uses it, on a platform that is not this machine's, with the addon that `make prebuilds` compiles for
  * it. Node.js for that platform comes from a registry, and what it needs of the system from Debian, unpacked into the project's cache.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { projectCache } from './paths.js';
 import { prebuilds } from './platform-package.js';
