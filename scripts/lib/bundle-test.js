@@ -10,8 +10,8 @@ import { build } from 'esbuild';
 import { read, root, typed } from './paths.js';
 
 const modules = join(root, 'node_modules');
-/** They are CommonJS, which esbuild cannot put into a bundle of ES modules, whoever uses them. */
-const external = ['ws', '@nats-io/transport-node', '@nats-io/jetstream'];
+/** They are CommonJS, which esbuild cannot put into a bundle of ES modules, whoever uses them; or the application brings them. */
+const external = ['ws', '@nats-io/transport-node', '@nats-io/jetstream', 'async-cache-dedupe'];
 
 /** Message of a program that needs files of a package which is not installed where its bundle runs. */
 export const bundled = (who, name) => ({

@@ -12,8 +12,8 @@ import { node } from './installed.js';
 import { packed } from './packed.js';
 import { root } from './paths.js';
 
-/** Files that are built and published of a package in TypeScript. */
-export const built = [/^dist\/.+\.(c?js|c?js\.map|d\.c?ts)$/, /^src\/.+\.c?ts$/];
+/** What is built and published of a package in TypeScript. */
+export const built = [/^dist\/.+\.(c?js|d\.c?ts)$/];
 
 /** Of a Node.js before 12, and what only a compiler older than TypeScript 5.8 says of `require()` of ES modules. */
 const isOld = ({ kind, resolutionKind }) =>

@@ -27,6 +27,7 @@ const addon = 'packages/millrace/addon/build/Release/millrace.node';
  * @property {Record<string, any>} manifest its `package.json`
  * @property {string} tarball
  * @property {string[]} files in it
+ * @property {number} bytes size of the files
  */
 
 /** @returns {Promise<Map<string, Packed>>} by the names that users know */
@@ -68,10 +69,11 @@ export async function pack(folders, to) {
   const { stdout } = await promisify(execFile)('npm', args, options).catch(({ message }) => {
     throw new Failure(message);
   });
-  return Object.values(JSON.parse(stdout)).map(({ filename, files }, i) => ({
+  return Object.values(JSON.parse(stdout)).map(({ filename, files, unpackedSize }, i) => ({
     folder: folders[i],
     manifest: JSON.parse(readFileSync(join(folders[i], 'package.json'), 'utf8')),
     tarball: join(to, filename),
     files: files.map(({ path }) => path),
+    bytes: unpackedSize,
   }));
 }

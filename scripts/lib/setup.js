@@ -51,7 +51,7 @@ function hasLeftovers(name) {
     return isThere ? readdirSync(path, { recursive: true }) : [];
   };
   const sources = new Set(names('src').map((path) => path.replace(/ts$/, 'js')));
-  const isCompiled = (path) => /\.c?js$/.test(path) && !path.startsWith('uplot');
+  const isCompiled = (path) => /\.c?js(\.map)?$/.test(path) && !path.startsWith('uplot');
   return names('dist').some((path) => isCompiled(path) && !sources.has(path));
 }
 

@@ -33,6 +33,8 @@ export const codes = {
   MILLRACE_E_NATIVE: 'native',
   /** A bundle needs a file of the package, which is not installed where it runs; or the package lacks it. */
   MILLRACE_E_BUNDLED: 'bundled',
+  /** A package that the application has to bring is not installed. The message has the command that installs it. */
+  MILLRACE_E_PACKAGE: 'package',
   /** The runtime (Bun, Deno) does not measure what this needs. */
   MILLRACE_E_RUNTIME: 'runtime',
   /** The broker is away, refuses the credentials, is too old, or has a stream that is set up otherwise. */

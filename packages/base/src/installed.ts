@@ -64,6 +64,24 @@ function find({ name, version, places }: PackageIdentity): Installed {
 }
 
 /**
+ * Loads a package that the application brings. It may be beside the one that asks, or in the application, which may be started with a
+ * Millrace from elsewhere, and in any folder. Undefined where it is not installed.
+ */
+export function peer<Package>(which: PackageIdentity, name: string): Package | undefined {
+  for (const place of [...which.places, ...applicationPlaces()]) {
+    const require = createRequire(place);
+    let path: string;
+    try {
+      path = require.resolve(name);
+    } catch {
+      continue;
+    }
+    return require(path) as Package;
+  }
+  return undefined;
+}
+
+/**
  * The path of a file or folder of a package.
  *
  * @param who needs it, for the message

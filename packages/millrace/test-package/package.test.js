@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { bare, install, node } from '../../../scripts/lib/installed.js';
 import { built, testPackage } from '../../../scripts/lib/package-test.js';
+import { packed } from '../../../scripts/lib/packed.js';
 import { root } from '../../../scripts/lib/paths.js';
 import { platforms } from '../dist/native/platforms.cjs';
 import { addonByDoctor, use, works } from './use.js';
@@ -29,9 +30,15 @@ await testPackage('millrace', {
   effects: ['./auto'],
 });
 
-const manifestOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+test('an installation is small: our own packages, and at most 2 MiB', async () => {
+  const names = ['@millrace/base', '@millrace/guard', '@millrace/monitor', 'millrace'];
+  assert.deepEqual(installation.names.toSorted(), names);
+  const all = await packed();
+  const bytes = names.reduce((sum, name) => sum + all.get(name).bytes, 0);
+  assert.ok(bytes <= 2 * 1024 * 1024, `${bytes} bytes`);
+});
 
-test('npm pack leaves nothing behind in the repository', () => {
+test('npm pack leaves no copy of libuvbatch behind', () => {
   assert.equal(existsSync(join(root, 'packages/millrace/deps')), false);
   assert.equal(manifestOf(join(root, 'packages/millrace')).optionalDependencies, undefined);
 });

@@ -4,9 +4,7 @@ import { node } from '../../../scripts/lib/installed.js';
 export async function use(folder, env) {
   const program = `
     import { BatchEmitter, batch, native, nativeError } from 'millrace';
-    import { cached } from '@millrace/guard/cached';
     import { limits } from '@millrace/monitor';
-    cached(() => {}, { ttl: 1 });
     limits();
     const double = batch(async (items) => items.map((item) => item * 2));
     const emitter = new BatchEmitter();

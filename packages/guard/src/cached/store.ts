@@ -3,8 +3,8 @@
  * async-cache-dedupe.
  */
 
-import { createRequire } from 'node:module';
-import { packageFile } from '@millrace/base/installed';
+import { MillraceError } from '@millrace/base/errors';
+import { peer } from '@millrace/base/installed';
 import { clearTimeout, performance, setTimeout, wallClock } from '@millrace/base/timers';
 import { thisPackage } from '../package.cjs';
 import { type Copy, decode, encode, sizeOf } from './answer.js';
@@ -200,7 +200,7 @@ export class Lru<V> {
   }
 }
 
-// ---- the package that runs identical calls once, and knows how to talk to Redis; loaded when it is first needed
+// ---- the application's package that runs identical calls once, and knows how to talk to Redis; loaded when it is first needed
 
 interface Storage {
   get(key: string): unknown;
@@ -217,10 +217,12 @@ interface AsyncCacheDedupe {
 let loaded: AsyncCacheDedupe | undefined;
 
 function acd(): AsyncCacheDedupe {
-  loaded ??= createRequire(packageFile(thisPackage, 'package.json', 'cached()'))(
-    'async-cache-dedupe',
-  ) as AsyncCacheDedupe;
-  return loaded;
+  loaded ??= peer<AsyncCacheDedupe>(thisPackage, 'async-cache-dedupe');
+  if (loaded !== undefined) return loaded;
+  throw new MillraceError(
+    'MILLRACE_E_PACKAGE',
+    'cached() needs the package async-cache-dedupe, which is not installed; run npm install async-cache-dedupe',
+  );
 }
 
 /**

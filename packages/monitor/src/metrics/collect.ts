@@ -5,8 +5,7 @@
  * Totals never fall. For each object it is remembered what it had counted at the last collection, and only the difference is added, so
  * that the part of an object that is gone stays. Gauges are summed anew at each collection.
  */
-import { createRequire } from 'node:module';
-import { applicationPlaces } from '@millrace/base/installed';
+import { peer } from '@millrace/base/installed';
 import { countsIdleTime } from '@millrace/base/loop-clock';
 import { fault } from '@millrace/base/options';
 import { type Source, sources } from '@millrace/base/sources';
@@ -162,22 +161,13 @@ export function watchLoop(): () => void {
 }
 
 /**
- * Loads a package that the application brings. It may be beside this one, or in the application, which may be started with a
- * Millrace from elsewhere, and in any folder.
+ * A package that the application brings.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` when it is not installed; `instead` is the option that makes it unnecessary
  */
-export function peer<Package>(name: string, who: string, instead: string): Package {
-  for (const place of [...thisPackage.places, ...applicationPlaces()]) {
-    const require = createRequire(place);
-    let path: string;
-    try {
-      path = require.resolve(name);
-    } catch {
-      continue;
-    }
-    return require(path) as Package;
-  }
+export function required<Package>(name: string, who: string, instead: string): Package {
+  const found = peer<Package>(thisPackage, name);
+  if (found !== undefined) return found;
   throw fault(
     who,
     `needs the package ${name}, which is not installed; run npm install ${name}, or give '${instead}'`,

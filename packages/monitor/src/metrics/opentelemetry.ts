@@ -2,8 +2,8 @@
 import { parse } from '@millrace/base/options';
 import { boolean, custom, type FieldsOf, schema } from '@millrace/base/schema';
 import { type Responses, responses } from '../responses.js';
-import { collect, type Exporter, peer, watchLoop } from './collect.js';
-import { type Family, families, type Point } from './vocabulary.js';
+import { collect, type Exporter, required, watchLoop } from './collect.js';
+import { type Family, families } from './vocabulary.js';
 
 interface InstrumentOptions {
   description: string;
@@ -156,4 +156,4 @@ interface Api {
 }
 
 const usualMeter = (): ObservableMeter =>
-  peer<Api>('@opentelemetry/api', 'openTelemetry()', 'meter').metrics.getMeter('millrace');
+  required<Api>('@opentelemetry/api', 'openTelemetry()', 'meter').metrics.getMeter('millrace');

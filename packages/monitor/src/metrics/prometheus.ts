@@ -6,7 +6,7 @@ import { parse, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { nextMicrotask } from '@millrace/base/turn';
 import { responses } from '../responses.js';
-import { collect, type Exporter, peer, watchLoop } from './collect.js';
+import { collect, type Exporter, required, watchLoop } from './collect.js';
 import { type Family, families, type Kind, type Point, runtimeFamilies } from './vocabulary.js';
 
 /** Points of one process, and the labels that distinguish it. */
@@ -213,4 +213,4 @@ export function prometheus(options: PrometheusOptions = {}): Exporter {
 }
 
 const usualRegistry = (): MetricRegistry =>
-  peer<{ register: MetricRegistry }>('prom-client', 'prometheus()', 'register').register;
+  required<{ register: MetricRegistry }>('prom-client', 'prometheus()', 'register').register;
