@@ -37,7 +37,7 @@ function programOf(name, tag, program) {
 /**
  * A suite on another release of Node.js, the newest one of its line that npm has.
  *
- * @param {string} release a major version, or `latest`
+ * @param {string} release a major version
  * @param {string} path that is tested, for the title
  * @param {Parameters<typeof suite>[1]} folders
  * @param {Parameters<typeof suite>[2]} options
@@ -49,7 +49,7 @@ export function suiteOn(release, path, folders, options) {
     title,
     run: async (quiet) => {
       const node = programOf(`node-${platform}-${arch}`, release, 'bin/node');
-      if (release !== 'latest' && !node.version.startsWith(`v${release}.`)) {
+      if (!node.version.startsWith(`v${release}.`)) {
         throw new Failure(`npm has Node.js ${node.version} as ${release}`);
       }
       return suite(title, folders, { ...options, node: node.path }).run(quiet);
@@ -67,7 +67,7 @@ export function suiteOn(release, path, folders, options) {
 export function programOn(runtime, program) {
   const [name, binary, ...args] = runtimes[runtime];
   return {
-    title: `smoke test on ${runtime}`,
+    title: `every entry point on ${runtime}`,
     run: async (quiet) => {
       const { path } = programOf(name, 'latest', binary);
       // Nothing of it may be left outside of the project.

@@ -17,6 +17,7 @@ export function guard(child, folders = []) {
   });
   shell.stdin.on('error', () => {});
   shell.unref();
-  shell.stdin.unref();
+  // Bun's has no such method, and keeps no process alive.
+  shell.stdin.unref?.();
   child.once('exit', () => shell.kill('SIGKILL'));
 }

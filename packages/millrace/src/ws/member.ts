@@ -39,12 +39,15 @@ export function isResponse(connection: Connection): connection is StreamResponse
 /** The parts of a connection that we use must be there, including `_socket`, which ws does not document. */
 export function checkConnection(connection: unknown): void {
   const candidate = connection as {
+    on?: unknown;
     readyState?: unknown;
     extensions?: unknown;
     _socket?: { on?: unknown; write?: unknown } | null;
   } | null;
   if (
     typeof candidate?.readyState === 'number' &&
+    // WebSockets of Deno, Bun and browsers have no such method.
+    typeof candidate.on === 'function' &&
     typeof candidate.extensions === 'string' &&
     (candidate.readyState !== 1 ||
       (typeof candidate._socket?.on === 'function' &&

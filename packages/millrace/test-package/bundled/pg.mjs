@@ -1,7 +1,7 @@
 import { pipelined } from 'millrace/pg';
 import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
-main(() => {
+main(async () => {
   try {
     return pipelined({});
   } catch ({ code }) {

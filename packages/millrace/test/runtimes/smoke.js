@@ -1,12 +1,12 @@
 /**
- * What works on a runtime other than Node.js, or says clearly that it does not: run it with `bun`, `deno run -A` or
+ * Every entry point on a runtime, Node.js or another: it works, or says clearly that it does not. Run it with `bun`, `deno run -A` or
  * `node`. With a path as its argument it leaves there how many checks passed, for the step of `make test-matrix`.
  */
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,8 @@ import { install, millraceAdapter, Rooms } from 'millrace/ws';
 import { Server } from 'socket.io';
 import { io } from 'socket.io-client';
 import { WebSocket, WebSocketServer } from 'ws';
+import { typed } from '../../../../scripts/lib/paths.js';
+import { natsServer, unable } from '../../../nats/test/nats.js';
 
 const { bun, deno, node } = process.versions;
 const runtime = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node.js ${node}`;
@@ -30,8 +32,9 @@ const runtime = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node.js ${node}`;
 /** A check hangs no longer than this, in ms; one that is in order takes a hundredth of it. */
 const limitMs = 60_000;
 
-/** Where the programs of a package are that use one entry point each, and what they are given. */
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The folder of a package's programs, each of which uses one entry point, and what they are given. */
 const programs = (name) => join(packages, name, 'test-package/bundled');
 const task = join(packages, '../scripts/lib/bundled/task.mjs');
 const refused = (who, what) => ({
@@ -40,7 +43,9 @@ const refused = (who, what) => ({
 });
 const notCounted = (who) =>
   refused(who, `needs the time for which the loop has slept, which ${runtime} does not count`);
-const other = Boolean(bun || deno);
+
+/** Something that a check needs is not installed here. */
+class Unable extends Error {}
 
 /** Each returns what there is to say, if anything. */
 const checks = {
@@ -164,6 +169,23 @@ const checks = {
     });
   },
 
+  async 'Rooms: a WebSocket of the runtime itself is refused, whatever its state'() {
+    if (globalThis.WebSocket === undefined) return 'there is none';
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const socket = new globalThis.WebSocket(`ws://127.0.0.1:${server.address().port}`);
+    const refuse = () =>
+      assertThrows(() => new Rooms().join(socket, 'lobby'), 'MILLRACE_E_INVALID_ARGUMENT');
+    refuse();
+    await new Promise((resolve) => {
+      socket.onopen = resolve;
+    });
+    const { message } = refuse();
+    socket.close();
+    server.close();
+    return message;
+  },
+
   async 'socket.io with the adapter: a room gets what is sent to it, and nobody else'() {
     const http = createHttpServer().listen(0, '127.0.0.1');
     await once(http, 'listening');
@@ -222,39 +244,101 @@ const checks = {
   },
 };
 
-/** Each entry point that has no check above, by a program of its own. */
-const expected = {
-  cluster: {
-    cluster: bun
-      ? refused('serve()', `hands connections to its processes, which ${runtime} cannot do`)
-      : { texts: ['served', 'from a file'] },
+/** Entry points that have a check above, or below. */
+const checked = ['', '/auto', '/fs', '/net', '/threads', '/ws', '/ws/socket-io'].map(
+  (path) => `millrace${path}`,
+);
+
+/**
+ * The other entry points, by a program of its own for each: its file in `test-package/bundled`, and what it prints. `bun` and `deno`: what it
+ * prints there, where that differs.
+ */
+const app = join(programs('cluster'), 'app.mjs');
+const entries = {
+  '@millrace/cluster': {
+    file: 'cluster',
+    given: app,
+    works: { texts: ['served', 'from a file'] },
+    bun: refused('serve()', `hands connections to its processes, which ${runtime} cannot do`),
   },
-  guard: {
-    cached: { settings: 'MILLRACE_E_INVALID_OPTION', texts: ['run 1', 'run 1'] },
-    guard: { text: 'guarded', admitted: 1 },
+  '@millrace/cluster/r-load-balancer': {
+    file: 'r-load-balancer',
+    works: { measured: true, results: [2, 4] },
   },
-  millrace: {
-    dashboard: { statuses: [200, 200, 200] },
-    observe: other ? notCounted('observe()') : { text: 'string', reads: 2, pid: true },
+  '@millrace/guard': { file: 'guard', works: { text: 'guarded', admitted: 1 } },
+  '@millrace/guard/cached': {
+    file: 'cached',
+    works: { settings: 'MILLRACE_E_INVALID_OPTION', texts: ['run 1', 'run 1'] },
   },
-  monitor: {
-    metrics: { name: 'enlarged_connections_total', value: 2, type: 'function' },
-    monitor: other ? notCounted('monitor()') : { measured: true },
+  '@millrace/guard/requests': { file: 'requests', works: { routes: ['GET /users/:id'] } },
+  'millrace/dashboard': { file: 'dashboard', works: { statuses: [200, 200, 200] } },
+  'millrace/observe': {
+    file: 'observe',
+    works: { text: 'string', reads: 2, pid: true },
+    bun: notCounted('observe()'),
+    deno: notCounted('observe()'),
   },
-  pool: {
-    pool: { version, results: [2, 4, 6], failure: ['RangeError', 'negative', 'E_NEGATIVE'] },
+  'millrace/pg': { file: 'pg', works: { code: 'MILLRACE_E_INVALID_ARGUMENT' } },
+  '@millrace/monitor': {
+    file: 'monitor',
+    works: { measured: true },
+    bun: notCounted('monitor()'),
+    deno: notCounted('monitor()'),
+  },
+  '@millrace/monitor/metrics': {
+    file: 'metrics',
+    works: { name: 'enlarged_connections_total', value: 2, type: 'function' },
+  },
+  '@millrace/nats/events': { file: 'events', works: { args: [1, { two: 2 }] }, broker: true },
+  '@millrace/nats/rooms': { file: 'rooms', works: { states: ['closed', 'closed'] }, broker: true },
+  '@millrace/nats/socket-io': {
+    file: 'socket-io',
+    works: { type: 'function', stats: null, code: 'MILLRACE_E_INVALID_ARGUMENT' },
+    broker: true,
+  },
+  '@millrace/nats/tasks': {
+    file: 'tasks',
+    works: { results: [2, 4, 6], stored: 3 },
+    broker: true,
+  },
+  '@millrace/pool': {
+    file: 'pool',
+    works: { version, results: [2, 4, 6], failure: ['RangeError', 'negative', 'E_NEGATIVE'] },
   },
 };
-for (const [name, files] of Object.entries(expected)) {
-  for (const [file, result] of Object.entries(files)) {
-    checks[`${file} of ${name} works, or is refused`] = async () => {
-      const given = name === 'cluster' ? join(programs(name), 'app.mjs') : task;
-      const printed = await run(join(programs(name), `${file}.mjs`), [given, tmpdir()]);
-      assert.deepEqual(JSON.parse(printed), result);
-      return result.message;
-    };
-  }
+for (const [entry, { file, given = task, works, broker, ...others }] of Object.entries(entries)) {
+  checks[`${entry} works, or is refused`] = async () => {
+    if (broker && unable) throw new Unable(unable);
+    const expected = (bun && others.bun) || (deno && others.deno) || works;
+    const folder = entry.split('/')[entry.startsWith('@') ? 1 : 0];
+    const program = join(programs(folder), `${file}.mjs`);
+    const ends = [];
+    try {
+      const t = { after: (end) => ends.push(end) };
+      const env = broker ? { BROKER: (await natsServer(t, { jetstream: true })).url } : {};
+      assert.deepEqual(JSON.parse(await run(program, [given, tmpdir()], env)), expected);
+    } finally {
+      for (const end of ends) await end();
+    }
+    return expected.message;
+  };
 }
+
+checks['every entry point of every package loads'] = async () => {
+  const program = fileURLToPath(new URL('loads.mjs', import.meta.url));
+  const all = [...typed, 'lab'].flatMap((name) => {
+    const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'));
+    const paths = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
+    return paths.map((path) => path.replace('.', manifest.name));
+  });
+  const { loaded, empty } = JSON.parse(await run(program, all));
+  assert.deepEqual({ loaded, empty }, { loaded: all.length, empty: [] });
+  // What base has is for our own packages, and the lab starts programs of Node.js.
+  const excepted = /^@millrace\/(base|lab)\//;
+  const known = [...checked, ...Object.keys(entries)];
+  assert.deepEqual(all.filter((entry) => !excepted.test(entry)).toSorted(), known.toSorted());
+  return `${loaded} entry points`;
+};
 
 checks['auto: the application does the same; a feature acts, or says why it cannot'] = async () => {
   const program = fileURLToPath(new URL('under-auto.js', import.meta.url));
@@ -392,6 +476,12 @@ for (const [name, check] of Object.entries(checks)) {
     if (said) tally.said.push(`${name.split(':')[0]}: ${said}`);
     console.log(`ok      ${name}${said ? ` (${said})` : ''}`);
   } catch (error) {
+    if (error instanceof Unable) {
+      tally.skipped++;
+      tally.skippedNames.push(`${name}: ${error.message}`);
+      console.log(`skipped ${name} (${error.message})`);
+      continue;
+    }
     tally.failed++;
     tally.failedNames.push(name);
     console.log(`FAILED  ${name}\n${error.stack}`);

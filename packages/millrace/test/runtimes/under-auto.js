@@ -1,4 +1,5 @@
 /** An application under auto, that does something for each feature to act on until every one acts, or says why it cannot. Prints both. */
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { promises } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -25,6 +26,7 @@ webSockets.on('connection', (socket) => {
 
 async function work() {
   const files = await Promise.all([1, 2, 3].map(() => promises.readFile(path)));
+  await Promise.all([1, 2].map(() => lookup('localhost')));
   const answer = await (await fetch(`http://127.0.0.1:${httpPort}/`)).text();
   const client = new WebSocket(`ws://127.0.0.1:${wsPort}`);
   const messages = [];

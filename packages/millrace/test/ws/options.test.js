@@ -81,14 +81,16 @@ const withGood = (options) => (options === null ? null : { policy: 'direct', ...
 
 const badNames = [undefined, null, 1, {}, [], Symbol('x'), () => {}];
 const badData = [undefined, null, 1, true, {}, ['a'], Symbol('x'), () => {}, new Blob(['a'])];
+const on = () => {};
 const badSockets = [
   [undefined, 'undefined'],
   [null, 'null'],
   ['ws', '"ws"'],
   [{}, 'an object (Object)'],
-  [{ readyState: 1, extensions: '' }, 'WebSocket of the ws package, version 8'],
-  [{ readyState: 1, extensions: '', _socket: null }, 'WebSocket of the ws package, version 8'],
-  [{ readyState: 1, extensions: '', _socket: {} }, 'WebSocket of the ws package, version 8'],
+  [{ readyState: 0, extensions: '' }, 'WebSocket of the ws package, version 8'],
+  [{ on, readyState: 1, extensions: '' }, 'WebSocket of the ws package, version 8'],
+  [{ on, readyState: 1, extensions: '', _socket: null }, 'WebSocket of the ws package, version 8'],
+  [{ on, readyState: 1, extensions: '', _socket: {} }, 'WebSocket of the ws package, version 8'],
   [Object.create(null), 'no prototype'],
 ];
 const badSendOptions = [
