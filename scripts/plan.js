@@ -155,7 +155,7 @@ export const testSteps = [
 ];
 
 const releases = [
-  ...['20', '22', '24', 'latest'].flatMap((release) => [
+  ...['20', '22', '24', '26'].flatMap((release) => [
     suiteOn(release, 'addon', tested, withAddon),
     suiteOn(release, 'JavaScript', tested, inJavaScript),
   ]),
@@ -213,6 +213,10 @@ const longSuites = [
   ]),
   // About 2,000 processes for the tests of Node.js alone.
   suite('tests of packages under auto', ['packages/millrace/test-peers/auto'], {
+    extraSeconds: 1800,
+  }),
+  // They compile a lot.
+  suite('bundlers, frameworks and test runners', ['packages/millrace/test-peers/tools'], {
     extraSeconds: 1800,
   }),
   suite('fuzz of the guard', ['packages/guard/test/faults'], fuzz(5)),
@@ -278,6 +282,7 @@ export const longSteps = [
   ...releases,
   ...musl,
   packages('packages/millrace/test-peers/auto'),
+  packages('packages/millrace/test-peers/tools'),
   ...labApps,
   ...longSuites,
 ];
