@@ -1,11 +1,12 @@
 /**
- * `make bench NAME=… [QUICK=1] [JSON=1] [SAVE=1]`: runs the benchmark bench/NAME, or with NAME=all one after the other;
- * without a name it lists them. The benchmarks read QUICK, JSON and SAVE from the environment. With JSON=1 stdout carries their
+ * `make bench NAME=… [QUICK=1] [JSON=1] [SAVE=1]`: runs the benchmark bench/cases/NAME.js, or with NAME=all one after the other;
+ * without a name it lists them. The benchmarks read QUICK, JSON, SAVE and CASE from the environment. With JSON=1 stdout carries their
  * JSON lines and nothing else; all the rest goes to stderr.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { load, paths } from '../bench/lib/benchmarks.js';
 import { run } from './lib/child.js';
 import { cmakeTests } from './lib/cmake.js';
 import { exitWith, Failure } from './lib/failure.js';
@@ -22,15 +23,17 @@ const main = (name) => join(bench, name, 'main.js');
 const more = {
   c: ['c'],
   go: ['go'],
-  pg: ['postgresql'],
   policy: ['c', 'go'],
-  redis: ['redis-server'],
   scale: ['nats-server', 'redis-server'],
 };
-/** Subject of each benchmark, from the comment at its beginning. */
+const cases = paths();
+/** The question of each, read as text: nothing need be built for a list. */
 const about = (name) =>
-  /\/\*\*[\s*]+(.+): `make bench NAME=/.exec(readFileSync(main(name), 'utf8'))?.[1];
-const names = readdirSync(bench).filter((name) => existsSync(main(name)));
+  cases.has(name)
+    ? /^ {2}question:\s+'(.+)',$/m.exec(readFileSync(cases.get(name), 'utf8'))?.[1]
+    : /\/\*\*[\s*]+(.+): `make bench NAME=/.exec(readFileSync(main(name), 'utf8'))?.[1];
+const old = readdirSync(bench).filter((name) => existsSync(main(name)));
+const names = [...cases.keys(), ...old].sort();
 const { NAME, JSON: json } = process.env;
 
 try {
@@ -52,12 +55,16 @@ function runByName(name) {
 }
 
 async function runBenchmark() {
-  const steps = stepsFor(['node', 'load', 'bench', ...(more[NAME] ?? [])]);
+  await runOrExit(stepsFor(['node', 'load', 'bench']), process.stderr);
+  const isCase = cases.has(NAME);
+  const needs = isCase ? ((await load(cases.get(NAME))).needs ?? []) : (more[NAME] ?? []);
+  const steps = stepsFor(needs);
   if (NAME === 'c') steps.push(cmakeTests('streaming', 'examples/streaming', { libuv: 'any' }));
-  await runOrExit(steps, process.stderr);
+  if (needs.length > 0) await runOrExit(steps, process.stderr);
   const options = json ? { stdio: ['ignore', 'pipe', 'inherit'], onStart: onlyJson } : {};
-  const env = more[NAME]?.includes('go') ? goEnvironment() : process.env;
-  await run(process.execPath, [main(NAME)], { cwd: bench, env, ...options });
+  const env = needs.includes('go') ? goEnvironment() : process.env;
+  const program = isCase ? [join(bench, 'run.js'), NAME] : [main(NAME)];
+  await run(process.execPath, program, { cwd: bench, env, ...options });
 }
 
 /** Passes the JSON objects among the lines of a child on to stdout, and the other lines to stderr. */

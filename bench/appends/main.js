@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 import { cases } from './cases.js';
 
 const arm = new URL('./arm.js', import.meta.url);

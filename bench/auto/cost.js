@@ -5,10 +5,10 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
-import { Refused } from '../lib/bench.js';
 import { ClosedLoop } from '../lib/closed-loop.js';
 import { pinned } from '../lib/cores.js';
 import { countRequests } from '../lib/counts.js';
+import { Refused } from '../lib/refused.js';
 import { Fan } from './fan.js';
 import { Subscriptions } from './subscriptions.js';
 

@@ -1,6 +1,7 @@
 /** What grouping calls is worth: `make bench NAME=batch`. */
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 import { ensureResults } from '../lib/results.js';
 import { inserts } from './cases.js';
 

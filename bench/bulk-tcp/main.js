@@ -3,7 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { native } from 'millrace';
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 import { cases, clients } from './cases.js';
 
 const module = (name) => new URL(name, import.meta.url);

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Refused } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 
 const run = promisify(execFile);
 const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));

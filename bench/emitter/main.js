@@ -1,6 +1,7 @@
 /** What an event costs: `make bench NAME=emitter`. */
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 
 const arm = new URL('./arm.js', import.meta.url);
 const cost = { metric: 'ns_per_event', unit: 'ns', better: 'lower' };

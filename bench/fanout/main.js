@@ -2,10 +2,11 @@
  * Messages to rooms of WebSockets, against the servers that people use, and to event streams: `make bench NAME=fanout`. CASE='500 readers sse
  * closed' measures that case alone.
  */
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
 import { noteGenerator, refuseBackend, refuseFaults, refuseUnbatched } from '../lib/checks.js';
 import { pinned } from '../lib/cores.js';
 import { measure, metrics } from '../lib/load.js';
+import { Refused } from '../lib/refused.js';
 import { backends, streamArms, versions } from './arms.js';
 import { cases, streams } from './cases.js';
 import { compared, isBehind } from './comparisons.js';

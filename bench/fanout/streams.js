@@ -4,9 +4,9 @@
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refused } from '../lib/bench.js';
 import { CpuClock } from '../lib/cpu.js';
 import { startServer } from '../lib/load.js';
+import { Refused } from '../lib/refused.js';
 
 const readers = 500;
 /** Messages under way: as many as a room of the case `500x10 closed` has. */

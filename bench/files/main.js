@@ -1,6 +1,7 @@
 /** What reading files together is worth: `make bench NAME=files`. */
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 import { httpTarget, others, targets } from './cases.js';
 import { makeCorpus, means } from './corpus.js';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Refused } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 
 const run = promisify(execFile);
 const path = (program) => fileURLToPath(new URL(`./build/${program}`, import.meta.url));

@@ -1,5 +1,5 @@
 /** Options of `make bench NAME=go`, from the environment. A value that cannot be meant is refused, with the values that can. */
-import { Refused } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 
 const unitSeconds = { s: 1, m: 60, h: 3600 };
 const LONGEST_HOURS = 168;

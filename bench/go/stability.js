@@ -10,7 +10,7 @@ import { appendFileSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hostRecord } from '../../packages/lab/experiment/host.js';
-import { Refused } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
 import { median } from '../lib/statistics.js';
 import { published } from '../tables/store.js';

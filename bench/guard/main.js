@@ -1,9 +1,10 @@
 /** What a guard is worth to a server that is offered too much: `make bench NAME=guard`. */
 import { fileURLToPath } from 'node:url';
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
 import { pinned } from '../lib/cores.js';
 import { startServer } from '../lib/load.js';
+import { Refused } from '../lib/refused.js';
 import { cases } from './cases.js';
 import { addFigures, noteRounds } from './figures.js';
 import { compareOverhead } from './overhead.js';

@@ -10,8 +10,10 @@ import { hostRecord } from '../../packages/lab/experiment/host.js';
 import { pages, writePages } from '../tables/pages.js';
 import { refusalOf, refusalOfPart, runOf, save, tooFew } from '../tables/store.js';
 import { busyShare } from './busy.js';
+import { measureAll } from './experiment.js';
 import { figure } from './figure.js';
 import { randomFrom } from './random.js';
+import { Refused } from './refused.js';
 import { keep } from './results.js';
 import { pairedRounds } from './rounds.js';
 import { slicedRound } from './slices.js';
@@ -19,14 +21,13 @@ import { LEAST_ROUNDS } from './statistics.js';
 import { table } from './table.js';
 import { verdict } from './verdict.js';
 
-/** A run that cannot be compared: the arms did not do the same work. */
-export class Refused extends Error {}
-
 export class Bench {
   /** Whether the run is to take minutes rather than tens of them. */
   quick = Boolean(process.env.QUICK);
   /** Whether it is a quick run that is not kept: then cases that pages only quote may be left out. */
   isBrief = this.quick && !process.env.SAVE;
+  /** The only experiment that is to be run; null: all. */
+  only = process.env.CASE || null;
   #name;
   #date = new Date();
   // At the start: a benchmark may pin itself to some of the cores later.
@@ -61,6 +62,11 @@ export class Bench {
     const refusal =
       this.#save && parts.ofCase ? refusalOfPart(runOf(this.#name), this.#machine) : null;
     if (refusal !== null) throw new Refused(refusal);
+  }
+
+  /** Whether an experiment is run: in a quick run those without `quick: false`, and the one that CASE names. */
+  isListed({ name, quick }) {
+    return this.only === null ? !this.quick || quick !== false : this.only === name;
   }
 
   /** Shows progress. */
@@ -170,12 +176,21 @@ export class Bench {
   }
 }
 
-/** Runs a benchmark and prints what it found; a refused run ends with a sentence and code 1. */
-export async function runBench(name, measure) {
+/**
+ * Runs a benchmark and prints its figures; a refused run ends with a sentence and code 1.
+ *
+ * @param {string} name
+ * @param {import('./benchmarks.js').Benchmark} benchmark
+ */
+export async function runBench(name, benchmark) {
   const bench = new Bench(name);
   try {
+    if (bench.only !== null && process.env.SAVE && !benchmark.keepsParts) {
+      throw new Refused('SAVE=1 keeps a run of all cases; leave out CASE');
+    }
     await bench.checkQuiet();
-    await measure(bench);
+    if (typeof benchmark === 'function') await benchmark(bench);
+    else await measureAll(bench, benchmark);
     bench.finish();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

@@ -1,5 +1,5 @@
 /** Whether a run counts. */
-import { Refused } from './bench.js';
+import { Refused } from './refused.js';
 
 const wrong = ['duplicated', 'reordered', 'corrupt', 'closed_early', 'errors'];
 const missing = { all: ['lost', 'unsent'], behind: ['lost_in_gaps'] };

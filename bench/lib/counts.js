@@ -4,7 +4,7 @@
  * what was allocated.
  */
 import { runArm } from './arm.js';
-import { Refused } from './bench.js';
+import { Refused } from './refused.js';
 import { obstacle } from './syscalls.js';
 
 const countArm = new URL('./count-arm.js', import.meta.url);

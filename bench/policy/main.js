@@ -8,10 +8,11 @@ import { arm as armInC } from '../c/arm.js';
 import { backends } from '../fanout/arms.js';
 import { arm as armInGo, build } from '../go/arm.js';
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
 import { noteGenerator, refuseBackend, refuseFaults } from '../lib/checks.js';
 import { pinned } from '../lib/cores.js';
 import { measure, metrics as metricsOfLoad, program } from '../lib/load.js';
+import { Refused } from '../lib/refused.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
 import {
   bestWithin,

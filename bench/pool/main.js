@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { stepsPerMs } from '../guard/work.js';
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 import { mean, median, share } from '../lib/statistics.js';
 import { crowd, health, mixed, payloads, rates, replacement, workers } from './cases.js';
 

@@ -1,8 +1,9 @@
 /** Rooms and durable tasks over several processes and a broker: `make bench NAME=scale`. */
 import { createRequire } from 'node:module';
 import { partCores } from '../../packages/lab/run/cores.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
 import { noteGenerator } from '../lib/checks.js';
+import { Refused } from '../lib/refused.js';
 import { ackWait, broadcasts, heartbeat, recoveryBounds, rooms, tasks } from './cases.js';
 import { measureHop } from './rooms/hop.js';
 import { measureRooms, metrics as roomMetrics } from './rooms/measure.js';

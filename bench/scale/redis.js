@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../packages/lab/run/up.js';
 import { find } from '../../scripts/debian.js';
-import { Refused } from '../lib/bench.js';
 import { listening } from '../lib/listening.js';
+import { Refused } from '../lib/refused.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
 import { endWithThis } from './server.js';
 

@@ -9,6 +9,7 @@ import { cases as fanout } from '../fanout/cases.js';
 import { beside as files } from '../files/cases.js';
 import { cases as go } from '../go/cases.js';
 import { cases as guard } from '../guard/cases.js';
+import { loadAll } from '../lib/benchmarks.js';
 import { rates as pool } from '../pool/cases.js';
 import { tasks as scale } from '../scale/cases.js';
 import { cases as threads } from '../threads/cases.js';
@@ -108,9 +109,9 @@ const of = (bench, cases) =>
     }),
   );
 
-/** @type {Row[]} */
-export const rows = [
-  ...of('chat-slice', {
+const cases = new Map((await loadAll()).map(({ name, benchmark }) => [name, benchmark.rows]));
+const local = {
+  'chat-slice': {
     '500x10 closed': [
       '500 clients, 10 rooms, as fast as answers come',
       ['msgs_per_s', 'direct'],
@@ -118,8 +119,8 @@ export const rows = [
     ],
     '500x10 2x saturation': ['twice what `ws` alone can take', ['delivered_share', 'direct']],
     '500x10 third': ['a third of it', ['p50_ms', 'direct'], ['p99_ms', 'direct']],
-  }),
-  ...of('fanout', {
+  },
+  fanout: {
     '500x10 closed': [
       'the same 500 clients, with the addon, as fast as answers come',
       ['msgs_per_s', 'ws', { readme: '500 WebSockets in 10 rooms, as fast as answers come' }],
@@ -136,8 +137,8 @@ export const rows = [
       ['p99_ms', 'bun'],
     ],
     '500x10 overload': ['offered 20 times what `ws` can do', ['msgs_per_s', 'bun']],
-  }),
-  ...of('policy', {
+  },
+  policy: {
     '50k adaptive 50': [
       '`Rooms`, 50,000 messages/s, `maxDelay: 50`',
       ['cpu_us_per_msg', 'direct', { against: 'policy `direct`' }],
@@ -162,8 +163,8 @@ export const rows = [
       'durable inserts by `batch()`, 1,000/s, `maxDelay: 50`',
       ['score', 'best in hindsight', { against: 'the best fixed delay within it' }],
     ],
-  }),
-  ...of('batch', {
+  },
+  batch: {
     insert: [
       '100 durable inserts at once, SQLite',
       ['items_per_s', 'unbatched', { readme: '100 durable inserts at once into SQLite' }],
@@ -173,8 +174,8 @@ export const rows = [
       '1,000 loads in a tick',
       ['items_per_s', 'dataloader', { figure: 'loads/s', readme: '1,000 loads by key in a tick' }],
     ],
-  }),
-  ...of('files', {
+  },
+  files: {
     '4KB C=100 warm': [
       '100 files of 4 KB at once, in the page cache',
       ['files_per_s', 'fs.promises', { readme: '100 files of 4 KB at once, in the page cache' }],
@@ -183,8 +184,8 @@ export const rows = [
     '64KB C=100 warm': ['100 of 64 KB', ['files_per_s', 'fs.promises']],
     '1MB C=100 cold': ['100 of 1 MB, not in the cache', ['files_per_s', 'fs.promises']],
     'http 4KB': ['an HTTP server of 4 KB files', ['reqs_per_s', 'fs.promises']],
-  }),
-  ...of('appends', {
+  },
+  appends: {
     'durable C=100': [
       '100 callers, `durable`',
       [
@@ -205,8 +206,8 @@ export const rows = [
       '100 callers, handed to the system only',
       ['appends_per_s', 'writestream', { against: 'a write stream' }],
     ],
-  }),
-  ...of('guard', {
+  },
+  guard: {
     '25ms closed 50': [
       '25 ms handlers, 50 clients that ask again at once',
       [
@@ -232,8 +233,8 @@ export const rows = [
         { readme: 'the guard, where it has nothing to do: hello world, 100 connections' },
       ],
     ],
-  }),
-  ...of('pool', {
+  },
+  pool: {
     'no-op deep': [
       'calls of a function that does nothing, 10,000 at once',
       ['tasks_per_s', 'piscina'],
@@ -252,8 +253,8 @@ export const rows = [
       '/health while a worker computes F(1,000,000)',
       ['health_p99_ms', 'blocked', { figure: 'p99, ms' }],
     ],
-  }),
-  ...of('threads', {
+  },
+  threads: {
     'batch 64': [
       'one thread that waits after each 64 records',
       ['events_per_s', 'threadsafe-function'],
@@ -262,8 +263,8 @@ export const rows = [
       'records that 4 threads post to JavaScript',
       ['events_per_s', 'threadsafe-function'],
     ],
-  }),
-  ...of('scale', {
+  },
+  scale: {
     'rooms 2 nodes': [
       '500 clients of 10 rooms on two servers, a broker between them',
       ['msgs_per_s', 'unbatched'],
@@ -286,8 +287,8 @@ export const rows = [
       ['stored_per_s', 'bullmq'],
       ['cpu_us_per_task', 'bullmq'],
     ],
-  }),
-  ...of('c', {
+  },
+  c: {
     'post 4 producers': [
       'events that 4 threads post',
       ['ns_per_event', 'mutex+uv_async'],
@@ -306,8 +307,8 @@ export const rows = [
       '128 clients that download 5 MB, 4 times',
       ['bytes_per_s', 'default', { against: 'libuv as it is' }],
     ],
-  }),
-  ...of('go', {
+  },
+  go: {
     PingPong: [
       'one producer of tasks, in Go',
       ['ns_per_op', 'goja_nodejs', { readme: 'Go: tasks of one producer on a loop' }],
@@ -318,31 +319,31 @@ export const rows = [
     FDReady: ['a descriptor becomes ready', ['p50_ns', 'tick']],
     Stability: ['random load, in which no task is lost', ['heap_growth', null]],
     Queued1M: ['to run a million tasks that wait', ['ns_per_op', 'goja_nodejs']],
-  }),
-  ...of('emitter', {
+  },
+  emitter: {
     direct: ['policy `direct`', ['ns_per_event', 'node:events']],
     adaptive: ['policy `adaptive`, delivery included', ['ns_per_event', 'millrace direct']],
     'late listener': [
       'events before their listener, which `node:events` drops',
       ['delivered_share', null, { figure: 'delivered' }],
     ],
-  }),
-  ...of('bulk-tcp', {
+  },
+  'bulk-tcp': {
     '128 clients': [
       '128 clients download, `enlarge`',
       ['bytes_per_s', 'default'],
       ['bytes_per_s', 'onread', { against: '`onread`, 256 KB' }],
     ],
-  }),
-  ...of('redis', {
+  },
+  redis: {
     '50 per tick': [
       '50 commands in a tick, `coalesce`',
       ['ops_per_s', 'ioredis'],
       ['ops_per_s', 'ioredis pipelining', { against: 'its own pipelining' }],
     ],
     single: ['one command at a time', ['ops_per_s', 'ioredis']],
-  }),
-  ...of('pg', {
+  },
+  pg: {
     '100 over 2': [
       '100 callers that look up rows in PostgreSQL over 2 connections, `pipelined`',
       ['queries_per_s', 'pool.query'],
@@ -370,8 +371,8 @@ export const rows = [
       ['queries_per_s', 'pool.query'],
       ['cpu_us_per_query', 'pool.query'],
     ],
-  }),
-  ...of('accept', {
+  },
+  accept: {
     'net 500 batched': [
       '500 clients connect at once; `batchConnections`',
       ['cpu_us_per_connection', 'plain'],
@@ -392,16 +393,19 @@ export const rows = [
       ['cpu_us_per_connection', 'plain'],
       ['p50_ms', 'plain'],
     ],
-  }),
-  ...of('auto', {
+  },
+  auto: {
     'hello auto': ['hello world under `millrace/auto`', ['cpu_us_per_req', 'none']],
     'users auto': ['a row of PostgreSQL by `node:http`', ['cpu_us_per_req', 'none']],
     'frames auto': ['`ws`, a frame of its own to each client', ['cpu_us_per_req', 'none']],
     'graphql auto': ['the same as subscriptions of GraphQL', ['cpu_us_per_req', 'none']],
     'hello observe': ['hello world under `observe`', ['cpu_us_per_req', 'none']],
-  }),
-  ...of('footprint', {
+  },
+  footprint: {
     '10k connections': ['10,000 WebSockets in rooms', ['rss_bytes', 'ws']],
     '10k connections install': ['the same, with `install`', ['rss_bytes', 'ws']],
-  }),
-];
+  },
+};
+
+/** @type {Row[]} */
+export const rows = Object.keys(local).flatMap((name) => of(name, cases.get(name) ?? local[name]));

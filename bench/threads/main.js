@@ -2,7 +2,8 @@
 import { api } from 'millrace/threads';
 import { build, unable } from '../../packages/millrace/test/threads/build.js';
 import { runArm } from '../lib/arm.js';
-import { Refused, runBench } from '../lib/bench.js';
+import { runBench } from '../lib/bench.js';
+import { Refused } from '../lib/refused.js';
 import { cases } from './cases.js';
 
 const arm = new URL('./arm.js', import.meta.url);

@@ -1,7 +1,7 @@
 /** Options of make bench NAME=go, and values that it refuses. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Refused } from '../../lib/bench.js';
+import { Refused } from '../../lib/refused.js';
 import { chosenArms, optionsFrom } from '../options.js';
 
 const names = ['PingPong', 'Stability'];

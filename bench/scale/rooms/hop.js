@@ -1,7 +1,7 @@
 /** What the way over the broker takes: each message goes to the sender's own node and to a member of another. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '@millrace/lab/stats';
-import { Refused } from '../../lib/bench.js';
+import { Refused } from '../../lib/refused.js';
 import { join } from './client.js';
 import { startFleet } from './fleet.js';
 

@@ -1,7 +1,7 @@
 /** One arm of one round: a broker, a server that broadcasts, and another one with the clients. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refused } from '../../lib/bench.js';
 import { CpuClock } from '../../lib/cpu.js';
+import { Refused } from '../../lib/refused.js';
 import { startNats } from '../nats.js';
 import { startRedis } from '../redis.js';
 import { start } from '../start.js';

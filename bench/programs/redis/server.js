@@ -1,10 +1,10 @@
 /** A redis-server of this run's own: it listens on this machine alone and keeps nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../packages/lab/run/up.js';
-import { find } from '../../scripts/debian.js';
-import { Refused } from '../lib/bench.js';
-import { listening } from '../lib/listening.js';
+import { freePort } from '../../../packages/lab/run/up.js';
+import { find } from '../../../scripts/debian.js';
+import { listening } from '../../lib/listening.js';
+import { Refused } from '../../lib/refused.js';
 
 /** Starts the server; `stop()` ends it. */
 export async function startRedis() {

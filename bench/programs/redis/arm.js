@@ -1,12 +1,11 @@
 /**
- * One arm of one round: `node arm.js CASE SUBJECT PORT` sends answered commands per second, the CPU of
+ * One arm of one round: `node arm.js SUBJECT PORT AT_ONCE` sends answered commands per second, the CPU of
  * the client for each, and what was wrong, if anything. Half of the commands are SET, half GET; every answer is checked.
  */
-import { cases } from './cases.js';
 import { subjects } from './subjects.js';
 
-const [name, subject, port] = process.argv.slice(2);
-const atOnce = cases[name];
+const [subject, port, commands] = process.argv.slice(2);
+const atOnce = Number(commands);
 const warmupSeconds = 0.5;
 const seconds = 1;
 
@@ -34,10 +33,10 @@ function check(first, answers) {
 async function runFor(duration) {
   const end = performance.now() + duration * 1000;
   while (performance.now() < end) {
-    const commands = [];
+    const sent = [];
     const first = count;
-    for (let i = 0; i < atOnce; i++) commands.push(one(count++));
-    check(first, await Promise.all(commands));
+    for (let i = 0; i < atOnce; i++) sent.push(one(count++));
+    check(first, await Promise.all(sent));
   }
 }
 

@@ -1,16 +1,16 @@
 /**
- * One arm of one round: `node arm.js CASE SUBJECT URL` sends queries per second, the CPU of the client for each, the 99th percentile of
+ * One arm of one round: `node arm.js SUBJECT URL PLAN` sends queries per second, the CPU of the client for each, the 99th percentile of
  * their times, and what was wrong, if anything. Every row is checked.
  */
-import { cases } from './cases.js';
 import { subjects, users } from './subjects.js';
 
-const [name, subject, url] = process.argv.slice(2);
-const { callers, clients } = cases[name];
+const [subject, url, json] = process.argv.slice(2);
+const plan = JSON.parse(json);
+const { callers, clients } = plan;
 const warmupMs = 500;
 const measuredMs = 1000;
 
-const { find, shared, end } = subjects[subject](url, cases[name]);
+const { find, shared, end } = subjects[subject](url, plan);
 let wrong = null;
 let times = [];
 
