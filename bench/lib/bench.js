@@ -28,6 +28,8 @@ export class Bench {
   isBrief = this.quick && !process.env.SAVE;
   /** The only experiment that is to be run; null: all. */
   only = process.env.CASE || null;
+  /** Of the experiments that there are. */
+  names = new Set();
   #name;
   #date = new Date();
   // At the start: a benchmark may pin itself to some of the cores later.
@@ -66,6 +68,7 @@ export class Bench {
 
   /** Whether an experiment is run: in a quick run those without `quick: false`, and the one that CASE names. */
   isListed({ name, quick }) {
+    this.names.add(name);
     return this.only === null ? !this.quick || quick !== false : this.only === name;
   }
 

@@ -7,7 +7,8 @@
  * @property {string[]} [needs] parts of the setup beside those of all benchmarks, see scripts/lib/setup.js
  * @property {number} [place] of its rows in the tables; without one they are last
  * @property {Record<string, Row>} [rows] of docs/benchmarks/measured.md by case, see bench/tables/rows.js
- * @property {(bench: import('./bench.js').Bench) => Iterable<Experiment> | AsyncIterable<Experiment>} experiments what is measured, one after the
+ * @property {(bench: import('./bench.js').Bench) =>
+ *   Iterable<Experiment> | AsyncIterable<Experiment> | Promise<Iterable<Experiment>>} experiments what is measured, one after the
  *   other. A generator gets the rounds of an experiment as the value of its `yield`; undefined: CASE names another one
  *
  * @typedef {import('./experiment.js').Experiment} Experiment

@@ -42,14 +42,20 @@ export function shareDelivered(report, { deliveriesRate }) {
   return report.msgs_per_s / deliveriesRate;
 }
 
-/** A generator that was the limit makes the faster arm look slower than it is. */
-export function noteGenerator(bench, name, samples) {
-  for (const arm of Object.keys(samples[0])) {
-    const saturated = samples.filter((round) => round[arm].report.saturated);
-    if (saturated.length === 0) continue;
-    bench.note(
-      `${name}: the generator was the limit in ${saturated.length} of ${samples.length} rounds of ` +
+/**
+ * Notes of a case. A generator that was the limit makes the faster arm look slower than it is.
+ *
+ * @param {string} name of the case
+ * @param {Record<string, any>[]} rounds
+ * @returns {string[]}
+ */
+export function noteGenerator(name, rounds) {
+  return Object.keys(rounds[0]).flatMap((arm) => {
+    const saturated = rounds.filter((round) => round[arm].report.saturated);
+    if (saturated.length === 0) return [];
+    return [
+      `${name}: the generator was the limit in ${saturated.length} of ${rounds.length} rounds of ` +
         `${arm} (${saturated[0][arm].report.saturated_why})`,
-    );
-  }
+    ];
+  });
 }

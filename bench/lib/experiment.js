@@ -21,7 +21,8 @@ import { Refused } from './refused.js';
  * @property {(string | object)[]} [metrics] names of metrics.js, or objects with what differs
  * @property {Record<string, Targets>} [peers] arms that ours is compared with
  * @property {Bound[]} [bounds] that ours is compared with
- * @property {Partial<Comparison>[]} [comparisons] further ones, or those of several arms of ours; what they leave out is the experiment's
+ * @property {Partial<Comparison>[] | ((rounds: Record<string, any>[]) => Partial<Comparison>[])} [comparisons] in place of one, of several arms
+ *   of ours, or chosen by the rounds; what a comparison leaves out is the experiment's
  * @property {(rounds: Record<string, any>[]) => (string | null)[]} [notes] remarks on the result
  *
  * @typedef {[program: string, ...args: (string | number)[]] | ((round: number) => Promise<any>)} Arm a program of bench/programs, or the path of
@@ -56,12 +57,10 @@ export const programPath = (name) => fileURLToPath(new URL(name, programs));
  * @throws {Refused} when arms did different work, and when there is no case that CASE names
  */
 export async function measureAll(bench, { experiments }) {
-  const given = experiments(bench);
+  const given = await experiments(bench);
   const steps = given[Symbol.asyncIterator]?.() ?? given[Symbol.iterator]();
-  const names = [];
   let { done, value } = await steps.next();
   while (!done) {
-    names.push(value.name);
     const rounds = await measured(bench, value).catch(async (error) => {
       // So that it stops what it has started.
       await steps.return?.();
@@ -69,18 +68,19 @@ export async function measureAll(bench, { experiments }) {
     });
     ({ done, value } = await steps.next(rounds));
   }
-  if (bench.only !== null && !names.includes(bench.only)) {
-    throw new Refused(`CASE is '${bench.only}'; there are ${names.join(', ')}`);
+  if (bench.only !== null && !bench.names.has(bench.only)) {
+    throw new Refused(`CASE is '${bench.only}'; there are ${[...bench.names].join(', ')}`);
   }
 }
 
 async function measured(bench, experiment) {
   const { name, arms, slices, rounds: count, warmup = 1, comparisons = [{}], notes } = experiment;
-  if (bench.only !== null && bench.only !== name) return undefined;
+  if (!bench.isListed({ name })) return undefined;
   const rounds = slices
     ? await bench.slices(name, slices, count)
     : await bench.rounds(name, checkedArms(name, arms), { rounds: count, warmup });
-  for (const comparison of comparisons) compare(bench, rounds, { ...experiment, ...comparison });
+  const all = typeof comparisons === 'function' ? comparisons(rounds) : comparisons;
+  for (const comparison of all) compare(bench, rounds, { ...experiment, ...comparison });
   for (const note of notes?.(rounds) ?? []) if (note !== null) bench.note(note);
   return rounds;
 }

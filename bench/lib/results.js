@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 /** Where raw samples are kept; not part of the repository. */
 export const resultsFolder = fileURLToPath(new URL('../results/', import.meta.url));
 
+/** Makes the folder, and gives its path. */
 export function ensureResults() {
   mkdirSync(resultsFolder, { recursive: true });
+  return resultsFolder;
 }
 
 /** Keeps everything a run measured, and returns the path of the file. */

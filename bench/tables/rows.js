@@ -2,23 +2,15 @@
  * The rows of docs/benchmarks/measured.md: which figures of which benchmark, in whose words. Those with `readme` are in the table of
  * README.md as well, where that is what they are about. There, a case that has a case `beside` it stands together with that one.
  */
-import { cases as appends } from '../appends/cases.js';
-import { inserts as batch } from '../batch/cases.js';
-import { beside as c } from '../c/cases.js';
-import { cases as fanout } from '../fanout/cases.js';
-import { beside as files } from '../files/cases.js';
 import { cases as go } from '../go/cases.js';
-import { cases as guard } from '../guard/cases.js';
 import { loadAll } from '../lib/benchmarks.js';
-import { rates as pool } from '../pool/cases.js';
-import { tasks as scale } from '../scale/cases.js';
-import { cases as threads } from '../threads/cases.js';
 
 /** By benchmark: its cases as a list or by their names, or a case by the name of the other. */
-const marked = { appends, batch, c, fanout, files, go, guard, pool, scale, threads };
+const marked = { go };
 
 /** The case that stands beside one which is measured as fast as it goes; undefined without one. */
-export function besideOf({ bench, case: title }) {
+export function besideOf({ bench, case: title, beside }) {
+  if (beside !== undefined) return beside;
   const all = marked[bench] ?? {};
   const found = Array.isArray(all) ? all.find(({ name }) => name === title) : all[title];
   return typeof found === 'string' ? found : found?.beside;

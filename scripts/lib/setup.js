@@ -5,8 +5,8 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProvided, provision } from '../debian.js';
-import { addonPart } from './addon.js';
-import { uvbatch } from './cmake.js';
+import { addon } from './addon.js';
+import { cmakeTests, uvbatch } from './cmake.js';
 import { Failure } from './failure.js';
 import { goPackages } from './go.js';
 import { root, typed } from './paths.js';
@@ -95,6 +95,7 @@ const parts = {
   load: { tools: ['cmake', 'cc'], steps: [generator] },
   c: { tools: ['cmake', 'cc'], steps: [libuv, uvbatch] },
   go: { tools: ['go'], steps: [goPackages] },
+  streaming: { steps: [cmakeTests('streaming', 'examples/streaming', { libuv: 'any' })] },
   bench: { steps: [packages('bench')] },
   apps: { steps: labApps },
 };

@@ -1,0 +1,56 @@
+/** What it costs to start a process with millrace/auto. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { shuffled } from '../../lib/random.js';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+/** Starts of an arm in a round, of which the least counts: what disturbs a start only adds to it. */
+const startsInRound = 5;
+
+/** All by their paths: to find a package by its name costs the same whatever is in it. */
+const { resolve } = createRequire(import.meta.url);
+const preloads = {
+  none: [],
+  'import auto': ['--import', import.meta.resolve('millrace/auto')],
+  'import empty': ['--import', import.meta.resolve('./empty.js')],
+  'require auto': ['--require', resolve('millrace/auto')],
+  'require empty': ['--require', resolve('./empty.cjs')],
+};
+
+/** CPU time, user and system, and time in ms that a process has taken when its application begins. */
+async function startOnce(options) {
+  const env = { ...process.env };
+  for (const name of Object.keys(env)) if (/^(MILLRACE|NODE_OPTIONS)/.test(name)) delete env[name];
+  const child = spawn(process.execPath, [...options, './program.cjs'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`node ${options.join(' ')} ended with ${code}`);
+  const [cpu, wall] = text.split(' ').map((micros) => Number(micros) / 1000);
+  return { cpu, wall };
+}
+
+/** Starts all arms some times, in random order: each sees the same of what else the machine does. The least counts: disturbances only add time. */
+export async function startAll(random) {
+  const all = Object.fromEntries(Object.keys(preloads).map((arm) => [arm, []]));
+  for (let i = 0; i < startsInRound; i++) {
+    for (const [arm, options] of shuffled(Object.entries(preloads), random)) {
+      all[arm].push(await startOnce(options));
+    }
+  }
+  const least = (each, what) => Math.min(...each.map((start) => start[what]));
+  return Object.fromEntries(
+    Object.entries(all).map(([arm, each]) => [
+      arm,
+      { cpu: least(each, 'cpu'), wall: least(each, 'wall') },
+    ]),
+  );
+}
