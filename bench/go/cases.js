@@ -6,20 +6,6 @@ const rate = ['ns_per_op', 'bytes_per_op', 'allocs_per_op', 'p999_ns'];
 const wait = ['ns_per_op', 'p50_ns', 'p95_ns', 'p99_ns', 'p999_ns'];
 const tails = ['p50_ns', 'p99_ns', 'p999_ns'];
 
-export const units = {
-  ns_per_op: 'ns',
-  cpu_ns_per_op: 'ns',
-  bytes_per_op: 'B',
-  retained_bytes_per_op: 'B',
-  allocs_per_op: '1',
-  p50_ns: 'ns',
-  p95_ns: 'ns',
-  p99_ns: 'ns',
-  p999_ns: 'ns',
-  tasks: '1',
-  heap_bytes: 'B',
-};
-
 const noWorse = 0.95;
 /** Ahead of the report's quickest design by a twentieth, wherever it is about throughput. */
 const batched = { ns_per_op: 1.05 };
@@ -32,14 +18,12 @@ const against = (ahead) => ({ goja_nodejs: { ns_per_op: ahead }, batched });
 
 /**
  * @type {{ name: string, metrics: string[], quick: string[], rounds: number, subject?: string,
- *   targets?: Record<string, Record<string, number>>, beside?: string, alone?: true }[]} `beside`: of many at once, the case of one
- *   at a time, without which no short table shows it. `alone`: takes minutes, and is run by its name only, in these rounds
+ *   targets?: Record<string, Record<string, number>>, alone?: true }[]} `alone`: takes minutes, and is run by its name only, in these rounds
  */
 export const cases = [
   {
     name: 'PingPong',
     metrics: rate,
-    beside: 'PingPongLatency',
     quick: [...designs, 'goja_nodejs native'],
     rounds: ofClaims,
     targets: against(2.3),

@@ -191,10 +191,11 @@ export async function runBench(name, benchmark) {
     if (bench.only !== null && process.env.SAVE && !benchmark.keepsParts) {
       throw new Refused('SAVE=1 keeps a run of all cases; leave out CASE');
     }
+    if (await benchmark.instead?.(bench)) return;
     await bench.checkQuiet();
-    if (typeof benchmark === 'function') await benchmark(bench);
-    else await measureAll(bench, benchmark);
+    await measureAll(bench, benchmark);
     bench.finish();
+    benchmark.after?.();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     bench.say(`refused: ${error.message}`);

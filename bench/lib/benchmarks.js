@@ -6,13 +6,17 @@
  * @property {string} question that it answers, for the list; it begins with a capital
  * @property {string[]} [needs] parts of the setup beside those of all benchmarks, see scripts/lib/setup.js
  * @property {number} [place] of its rows in the tables; without one they are last
- * @property {Record<string, Row>} [rows] of docs/benchmarks/measured.md by case, see bench/tables/rows.js
+ * @property {Record<string, RowsOfCase>} [rows] of docs/benchmarks/measured.md by case, see bench/tables/rows.js
  * @property {(bench: import('./bench.js').Bench) =>
  *   Iterable<Experiment> | AsyncIterable<Experiment> | Promise<Iterable<Experiment>>} experiments what is measured, one after the
  *   other. A generator gets the rounds of an experiment as the value of its `yield`; undefined: CASE names another one
+ * @property {boolean} [keepsParts] SAVE=1 may keep one case beside the others, see `Bench.leaveOut`
+ * @property {(bench: import('./bench.js').Bench) => Promise<boolean>} [instead] does what the environment asks for in place of experiments; true:
+ *   that is all
+ * @property {() => void} [after] a run that was not refused
  *
  * @typedef {import('./experiment.js').Experiment} Experiment
- * @typedef {import('../tables/rows.js').RowOfCase} Row
+ * @typedef {import('../tables/rows.js').RowsOfCase} RowsOfCase
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -8,10 +8,15 @@ export function runs() {
   return [...new Set(rows.map(({ bench }) => bench))].map(runOf).filter((run) => run);
 }
 
-/** The rows for which there is a figure, each with it. Where paths of the system differ, it is that of the first one, which is everywhere. */
-export function measuredRows() {
-  const byBench = new Map(runs().map((run) => [run.bench, run]));
-  return rows.flatMap((row) => {
+/**
+ * The rows for which there is a figure, each with it. Where paths of the system differ, it is that of the first one, which is everywhere.
+ *
+ * @param {import('./rows.js').Row[]} [all]
+ * @param {import('./store.js').Run[]} [kept]
+ */
+export function measuredRows(all = rows, kept = runs()) {
+  const byBench = new Map(kept.map((run) => [run.bench, run]));
+  return all.flatMap((row) => {
     const figure = byBench
       .get(row.bench)
       ?.figures.find((each) => ['case', 'metric', 'peer'].every((key) => each[key] === row[key]));

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { measuredRows, number, once, results, runs, sample, table } from './cells.js';
 import { gojaCosts, loopCosts } from './go-costs.js';
 import { quoted, quotingPages } from './quotes.js';
-import { besideOf } from './rows.js';
 import { figureOf } from './store.js';
 
 const root = new URL('../../', import.meta.url);
@@ -63,7 +62,7 @@ export function shortRows(all) {
   return all.flatMap(({ row, figure }) => {
     if (!row.readme) return [];
     const chosen = { what: row.readme, row, figure };
-    const title = besideOf(row);
+    const title = row.beside;
     if (title === undefined) return [chosen];
     const others = all.filter((each) => each.row.bench === row.bench && each.row.case === title);
     const beside = others.find((each) => each.row.peer === row.peer) ?? others[0];
@@ -71,8 +70,9 @@ export function shortRows(all) {
   });
 }
 
-function longTable() {
-  const body = measuredRows().map((each, i, all) => {
+/** The table of all that was measured. */
+export function longTable(measured = measuredRows()) {
+  const body = measured.map((each, i, all) => {
     const { row } = each;
     const before = all[i - 1]?.row;
     const isSame = before?.bench === row.bench;

@@ -11,7 +11,7 @@ import { LEAST_ROUNDS, LEVEL, timesBetter } from '../../bench/lib/statistics.js'
 import { measuredRows, results, runs, sample } from '../../bench/tables/cells.js';
 import { pages, pageText, shortRows } from '../../bench/tables/pages.js';
 import { quotations } from '../../bench/tables/quotes.js';
-import { besideOf, rows } from '../../bench/tables/rows.js';
+import { rows } from '../../bench/tables/rows.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { spans, tableRows } from './lib/tables.js';
 
@@ -101,8 +101,8 @@ test('the short table has at most twelve subjects, and some where Millrace is no
 test('a row of the short table that is measured as fast as it goes stands above the one beside it', () => {
   const chosen = shortRows(measuredRows()).map(({ row }) => row);
   for (const [i, row] of chosen.entries()) {
-    if (besideOf(row) === undefined) continue;
-    assert.deepEqual([chosen[i + 1]?.bench, chosen[i + 1]?.case], [row.bench, besideOf(row)]);
+    if (row.beside === undefined) continue;
+    assert.deepEqual([chosen[i + 1]?.bench, chosen[i + 1]?.case], [row.bench, row.beside]);
   }
 });
 
@@ -118,7 +118,7 @@ test('without the figure of the one beside it, it is left out', () => {
 
 test('every case of the short table that is one of many at once has one beside it, with a row', () => {
   for (const row of rows.filter(({ readme }) => readme)) {
-    const title = besideOf(row);
+    const title = row.beside;
     if (/as fast as|at once|ask again|as many|on two worker threads|of an addon/.test(row.readme)) {
       assert.ok(title, `${row.bench}: ${row.case} has no case beside it`);
     }
@@ -157,7 +157,7 @@ const elsewhere = {
   ],
   // Printed by the program that the sentence before it names.
   'docs/reference/rooms-across-machines.md': [
-    ['some 9 µs, an estimate', 'bench/scale/rooms/sizes.js', 'us in this process'],
+    ['some 9 µs, an estimate', 'bench/programs/scale/rooms/sizes.js', 'us in this process'],
   ],
 };
 

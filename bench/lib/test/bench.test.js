@@ -11,9 +11,12 @@ function run(rounds, env) {
   const program = `
     import { runBench } from ${JSON.stringify(bench)};
     const arm = (value) => async () => { console.log('an arm was run'); return { value }; };
-    await runBench('of a test', async (bench) => {
-      await bench.rounds('two arms', { ours: arm(2), theirs: arm(1) }, { rounds: ${rounds}, warmup: 0 });
-      process.exit();
+    const arms = { ours: arm(2), theirs: arm(1) };
+    await runBench('of a test', {
+      *experiments() {
+        yield { name: 'two arms', arms, rounds: ${rounds}, warmup: 0 };
+        process.exit();
+      },
     });`;
   return spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, ...env },

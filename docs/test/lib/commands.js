@@ -58,7 +58,7 @@ const checks = {
       const [name, value] = word.split('=');
       if (name !== 'NAME') return variable(word);
       const isAll = value === 'all' && words.includes('bench');
-      const isOne = [`bench/${value}/main.js`, `bench/claims/${value}.js`].some(exists);
+      const isOne = [`bench/cases/${value}.js`, `bench/claims/${value}.js`].some(exists);
       // `NAME=auto` and `NAME=compute` are all experiments whose names begin so.
       const isGroup = files('bench/claims').some((path) =>
         path.startsWith(`bench/claims/${value}-`),

@@ -78,7 +78,9 @@ export function strangeCases(command) {
 const isCaseOf = (line, span) =>
   span.split(' ').every((word) => hasWord(spans(line.split('|')[2]).join(' '), word));
 const isDefined = (name, text) =>
-  files(`bench/${name}`).some((path) => path.endsWith('.js') && read(path).includes(text));
+  [`bench/cases/${name}.js`, ...files(`bench/programs/${name}`), ...files('bench/go')].some(
+    (path) => path.endsWith('.js') && existsSync(join(root, path)) && read(path).includes(text),
+  );
 
 /** What follows `CASE=`, and is no case of the tournament. */
 export const goCases = (command) =>

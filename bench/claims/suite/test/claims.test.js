@@ -28,7 +28,7 @@ test('every claim of the documents names one way of testing it, which is there',
       );
     }
     if (bench) {
-      assert.ok(existsSync(new URL(`bench/${bench.name}/main.js`, root)), bench.name);
+      assert.ok(existsSync(new URL(`bench/cases/${bench.name}.js`, root)), bench.name);
       assert.ok(existsSync(new URL(`docs/research/${bench.page}`, root)), bench.page);
     }
   }

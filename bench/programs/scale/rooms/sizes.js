@@ -1,5 +1,5 @@
 /**
- * What rooms with a broker, and those who are present in them, take: `node --expose-gc bench/scale/rooms/sizes.js [PRESENT]`. Bytes and CPU
+ * What rooms with a broker, and those who are present in them, take: `node --expose-gc bench/programs/scale/rooms/sizes.js [PRESENT]`. Bytes and CPU
  * time, not speed: once is enough.
  */
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { startNats } from '../nats.js';
 const many = 10_000;
 const present = Number(process.argv[2] ?? 20_000);
 if (!Number.isSafeInteger(present) || present < 1 || globalThis.gc === undefined) {
-  console.error('usage: node --expose-gc bench/scale/rooms/sizes.js [PRESENT]');
+  console.error('usage: node --expose-gc bench/programs/scale/rooms/sizes.js [PRESENT]');
   process.exit(1);
 }
 const broker = await startNats();
