@@ -2,12 +2,13 @@
  * The costs of auto: of a start, of memory, and per request where it can do nothing, on servers that answer at once, that ask PostgreSQL and
  * that send each client a frame of its own; what observe costs the first of them; and the costs of a dashboard and of metrics.
  */
+
+import { randomFrom } from '@millrace/lab/stats';
 import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
 import { ClosedLoop } from '../lib/closed-loop.js';
 import { pinned } from '../lib/cores.js';
 import { countingArms } from '../lib/counts.js';
 import { armsOf, programPath } from '../lib/experiment.js';
-import { randomFrom } from '../lib/random.js';
 import { Refused } from '../lib/refused.js';
 import { cpuShare } from '../programs/auto/dashboard.js';
 import { idleMemory } from '../programs/auto/memory.js';

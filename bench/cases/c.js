@@ -35,7 +35,11 @@ export default {
     ],
     'fanout 500 x8': [
       'to 500 sockets, 8 messages of a turn',
-      ['sends_per_s', 'uv_write', { readme: 'C: 8 messages of a turn to each of 500 sockets', beside: 'fanout 500' }],
+      [
+        'sends_per_s',
+        'uv_write',
+        { readme: 'C: 8 messages of a turn to each of 500 sockets', beside: 'fanout 500' },
+      ],
     ],
     'fanout 500': ['to 500 sockets, one message', ['sends_per_s', 'uv_write']],
     'large 128 clients': [
@@ -99,8 +103,9 @@ function* posts(size) {
   for (const producers of [1, 4]) {
     yield {
       ...{ name: `count ${producersOf(producers)}`, backend, ...size },
-      arms: armsOf(['post', 'mutex+uv_async'], (way) => () =>
-        arm('count', way, producers, 400_000),
+      arms: armsOf(
+        ['post', 'mutex+uv_async'],
+        (way) => () => arm('count', way, producers, 400_000),
       ),
       metrics: ['cpu_ns_per_event'],
       peers: { 'mutex+uv_async': none },
@@ -143,8 +148,9 @@ function fanout(sockets, messages, size) {
   const times = Math.ceil(60_000 / sockets / messages);
   return {
     ...{ name: `fanout ${sockets}${messages > 1 ? ` x${messages}` : ''}`, ...size },
-    arms: armsOf(['fanout', 'uv_write', 'uv_try_write'], (way) => () =>
-      arm('fanout', way, sockets, messages, times),
+    arms: armsOf(
+      ['fanout', 'uv_write', 'uv_try_write'],
+      (way) => () => arm('fanout', way, sockets, messages, times),
     ),
     metrics: ['sends_per_s', 'cpu_ns_per_send'],
     peers: { uv_write: none, uv_try_write: none },
@@ -159,8 +165,9 @@ function accept(connections, times, arms, size) {
   const [name] = Object.keys(arms);
   return {
     ...{ name, backend, ...size },
-    arms: armsOf(['uv_listen', ...Object.values(arms)], (way) => () =>
-      arm('accept', way, connections, times),
+    arms: armsOf(
+      ['uv_listen', ...Object.values(arms)],
+      (way) => () => arm('accept', way, connections, times),
     ),
     peers: { uv_listen: none },
     comparisons(rounds) {

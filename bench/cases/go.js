@@ -40,7 +40,11 @@ export default {
   rows: {
     PingPong: [
       'one producer of tasks, in Go',
-      ['ns_per_op', 'goja_nodejs', { readme: 'Go: tasks of one producer on a loop', beside: 'PingPongLatency' }],
+      [
+        'ns_per_op',
+        'goja_nodejs',
+        { readme: 'Go: tasks of one producer on a loop', beside: 'PingPongLatency' },
+      ],
     ],
     MultiProducer10: ['10 producers', ['ns_per_op', 'goja_nodejs']],
     PingPongLatency: ['submit and wait', ['p50_ns', 'goja_nodejs']],

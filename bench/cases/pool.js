@@ -1,6 +1,7 @@
 /** CPU tasks on two worker threads, against pools that people use. */
 import { runArm } from '../lib/arm.js';
 import { armsOf, programPath } from '../lib/experiment.js';
+import { Refused } from '../lib/refused.js';
 import { mean, median, share } from '../lib/statistics.js';
 import { stepsPerMs } from '../programs/guard/work.js';
 import { health, mixed, payloads, rates, replacement, workers } from '../programs/pool/work.js';
@@ -120,7 +121,7 @@ export default {
     if (!quick) {
       const rss = async (subject, count) => {
         const sample = await run('memory', subject, { workers: count });
-        if (sample.wrong) throw new Error(`${subject}: ${sample.wrong}`);
+        if (sample.wrong) throw new Refused(`in the case 'memory', ${subject}: ${sample.wrong}`);
         return sample.rss;
       };
       yield {

@@ -91,9 +91,7 @@ export default {
   async *experiments(bench) {
     const { quick, isBrief } = bench;
     const listed = (all) =>
-      all.filter((each) =>
-        bench.isListed({ name: each.name, quick: isBrief ? each.quick : true }),
-      );
+      all.filter((each) => bench.isListed({ name: each.name, quick: isBrief ? each.quick : true }));
     bench.note(
       ['bullmq', 'ioredis', 'socket.io'].map((name) => `${name} ${version(name)}`).join(', '),
     );
@@ -106,8 +104,9 @@ export default {
       const load = { broadcasts: quick ? many.quick : many.full, perTurn };
       yield {
         ...{ name, peers, rounds: quick ? 6 : 15, warmup: quick ? 0 : 1 },
-        arms: armsOf(['millrace', ...Object.keys(peers)], (subject) => () =>
-          measureSocketIo(subject, load),
+        arms: armsOf(
+          ['millrace', ...Object.keys(peers)],
+          (subject) => () => measureSocketIo(subject, load),
         ),
         metrics: ['msgs_per_s', 'cpu_us_per_msg'],
       };
@@ -119,8 +118,9 @@ export default {
       const peers = quick ? firstOf(all) : all;
       yield {
         ...{ name, peers, metrics, rounds: quick ? 6 : 15, warmup: quick ? 0 : 1 },
-        arms: armsOf(['millrace', ...Object.keys(peers)], (subject) => () =>
-          measureTasks(subject, work(quick), { bulk: 2000 }),
+        arms: armsOf(
+          ['millrace', ...Object.keys(peers)],
+          (subject) => () => measureTasks(subject, work(quick), { bulk: 2000 }),
         ),
       };
     }

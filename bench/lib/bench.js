@@ -5,6 +5,8 @@
  * for people goes to stderr. QUICK=1 asks for fewer rounds, SEED=n for the order of another run, SAVE=1 for
  * the figures to be kept in the repository and in its tables, where none is without an interval of 95 %.
  */
+
+import { randomFrom, shuffled } from '@millrace/lab/stats';
 import { native } from 'millrace';
 import { hostRecord } from '../../packages/lab/experiment/host.js';
 import { pages, writePages } from '../tables/pages.js';
@@ -12,10 +14,8 @@ import { refusalOf, refusalOfPart, runOf, save, tooFew } from '../tables/store.j
 import { busyShare } from './busy.js';
 import { measureAll } from './experiment.js';
 import { figure } from './figure.js';
-import { randomFrom } from './random.js';
 import { Refused } from './refused.js';
 import { keep } from './results.js';
-import { pairedRounds } from './rounds.js';
 import { slicedRound } from './slices.js';
 import { LEAST_ROUNDS } from './statistics.js';
 import { table } from './table.js';
@@ -93,20 +93,23 @@ export class Bench {
   }
 
   /**
-   * Measures arms in paired rounds and keeps the raw samples.
+   * Measures arms in paired rounds and keeps the raw samples: in each round every arm once, close together and in random order.
    *
    * @throws {Refused} with SAVE=1 and so few rounds that there is no interval: before the first of them
    */
   async rounds(title, arms, { rounds, warmup }) {
     if (this.#save && rounds < LEAST_ROUNDS) throw new Refused(tooFew(title, rounds));
-    const samples = await pairedRounds({
-      title,
-      arms,
-      rounds,
-      warmup,
-      random: this.#random,
-      say: (line) => this.say(line),
-    });
+    const all = [];
+    while (all.length < warmup + rounds) {
+      const samples = {};
+      for (const name of shuffled(Object.keys(arms), this.#random)) {
+        samples[name] = await arms[name]();
+      }
+      all.push(samples);
+      const kind = all.length > warmup ? '' : ' (warm-up)';
+      this.say(`${title}: round ${all.length} of ${warmup + rounds}${kind}`);
+    }
+    const samples = all.slice(warmup);
     this.#raw.push({ case: title, rounds: samples });
     return samples;
   }

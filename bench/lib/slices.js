@@ -8,9 +8,10 @@
  * percent, more than laps leave open. So a round has servers of its own and few laps, there are many rounds, and an interval is one
  * of rounds.
  */
+
+import { shuffled } from '@millrace/lab/stats';
 import { CpuClock } from './cpu.js';
 import { startServer } from './load.js';
-import { shuffled } from './random.js';
 
 /**
  * One round.

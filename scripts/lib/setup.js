@@ -10,6 +10,7 @@ import { cmakeTests, uvbatch } from './cmake.js';
 import { Failure } from './failure.js';
 import { goPackages } from './go.js';
 import { root, typed } from './paths.js';
+import { socketify } from './socketify.js';
 import { checkTools } from './tools.js';
 
 /**
@@ -97,6 +98,7 @@ const parts = {
   go: { tools: ['go'], steps: [goPackages] },
   streaming: { steps: [cmakeTests('streaming', 'examples/streaming', { libuv: 'any' })] },
   bench: { steps: [packages('bench')] },
+  socketify: { steps: [socketify] },
   apps: { steps: labApps },
 };
 

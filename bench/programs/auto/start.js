@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { shuffled } from '../../lib/random.js';
+import { shuffled } from '@millrace/lab/stats';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** Starts of an arm in a round, of which the least counts: what disturbs a start only adds to it. */

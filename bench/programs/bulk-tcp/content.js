@@ -1,5 +1,5 @@
 /** The bytes of every transfer: the same block again and again, so that each byte's place in the stream is known. */
-import { randomFrom } from '../../lib/random.js';
+import { randomFrom } from '@millrace/lab/stats';
 
 export const blockBytes = 1024 * 1024;
 

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { native } from 'millrace';
+import { folder, version } from '../../../scripts/lib/socketify.js';
 import { program } from '../../lib/load.js';
 
 const require = createRequire(import.meta.url);
@@ -16,9 +17,12 @@ function bun() {
 
 /** Their versions, for the record. */
 export const versions = () =>
-  ['ws', 'socket.io', 'bun']
-    .map((name) => `${name} ${require(`${name}/package.json`).version}`)
-    .join(', ');
+  [
+    ...['ws', 'socket.io', 'bun'].map(
+      (name) => `${name} ${require(`${name}/package.json`).version}`,
+    ),
+    ...(peers.uWebSockets ? [`uWebSockets of socketify ${version}`] : []),
+  ].join(', ');
 
 /** Whether io_uring may be used here; where it may not, millrace says so when it is forced. */
 function allowsRing() {
@@ -33,11 +37,20 @@ function allowsRing() {
  */
 export const backends = native === null ? ['js'] : ['send', ...(allowsRing() ? ['io_uring'] : [])];
 
+/** uWebSockets under Python, where the setup could install it; a command and its environment. */
+function uWebSockets() {
+  const env = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' };
+  const options = { env: { ...process.env, ...env }, stdio: 'ignore' };
+  const { status } = spawnSync('python3', ['-c', 'import socketify'], options);
+  return status === 0 ? { uWebSockets: { command: ['python3', program('uws.py')], env } } : {};
+}
+
 /** Who speaks what the generator calls raw, unless it is said. */
 export const peers = {
   ws: { command: [node, program('ws.js')] },
   'socket.io': { command: [node, program('socket.io.js')], protocol: 'socket.io' },
   bun: { command: [bun(), program('bun.js')] },
+  ...uWebSockets(),
 };
 
 const ours = (backend, question, command, env) => ({

@@ -2,10 +2,11 @@
  * One arm of one round: `node arm.js PLAN`, a JSON object, starts a server, loads it from its first
  * moment on, asks for its health meanwhile, and sends what came back.
  */
+
+import { randomFrom } from '@millrace/lab/stats';
 import { CpuClock } from '../../lib/cpu.js';
 import { get, Pool } from '../../lib/http-client.js';
 import { startServer } from '../../lib/load.js';
-import { randomFrom } from '../../lib/random.js';
 import { percentile, poisson, sendWhenDue } from './clock.js';
 import { classes, paths, patienceMs } from './offers.js';
 import { work } from './work.js';

@@ -6,7 +6,7 @@
  * - the plain rate: an exponentially weighted mean with a half-life of 100 ms, as the engines have it
  * - Holt's linear trend: a level with the same half-life and a trend of it, read in the middle of the coming hold (C. C. Holt, 1957)
  */
-import { randomFrom } from '../../lib/random.js';
+import { randomFrom } from '@millrace/lab/stats';
 
 const costs = { batch: 0.5, hold: 0.05 };
 /** Of a ms of delay, at half of the loop's utilization. */

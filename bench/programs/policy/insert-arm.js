@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { randomFrom } from '@millrace/lab/stats';
 import Database from 'libsql';
 import { batch } from 'millrace';
-import { randomFrom } from '../../lib/random.js';
 import { resultsFolder } from '../../lib/results.js';
 import { ways } from './ways.js';
 

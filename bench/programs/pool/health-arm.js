@@ -3,9 +3,9 @@
  * idle and then while it computes a Fibonacci number, and sends how long the answers took.
  */
 
+import { randomFrom } from '@millrace/lab/stats';
 import { get, Pool } from '../../lib/http-client.js';
 import { startServer } from '../../lib/load.js';
-import { randomFrom } from '../../lib/random.js';
 import { percentile, poisson, sendWhenDue } from '../guard/clock.js';
 import { lastBitsOf } from './fibonacci.js';
 import { health } from './work.js';

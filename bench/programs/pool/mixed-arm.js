@@ -3,7 +3,7 @@
  * took, from the time at which they were due. Every result is checked.
  */
 
-import { randomFrom } from '../../lib/random.js';
+import { randomFrom } from '@millrace/lab/stats';
 import { percentile, poisson, sendWhenDue } from '../guard/clock.js';
 import { work } from '../guard/work.js';
 import { watchMainThread } from './main-thread.js';

@@ -41,6 +41,7 @@ const ACCOUNT = 'it needs an account of a cloud';
 export const notRun = {
   'CONTRIBUTING.md#commits': 'messages of commits',
   'docs/project/maintaining.md#tests-of-peers': 'it needs a clone of another repository',
+  'bench/README.md#a-new-benchmark': 'a case file whose program is not there',
   'bench/README.md#what-a-line-means': 'it names what stands in a place',
   'conformance/README.md#a-vector':
     'a vector: packages/millrace/test/conformance runs those in files',

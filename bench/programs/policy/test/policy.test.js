@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bestWithin, endOfTurn, score } from '../ways.js';
 import { estimators, patterns, simulate } from '../forecast.js';
 import { picture } from '../picture.js';
+import { bestWithin, endOfTurn, score } from '../ways.js';
 
 const offered = { deliveriesRate: 1000 };
 const sample = (cores, p50_ms, msgs_per_s = 1000) => ({ cores, p50_ms, msgs_per_s });
