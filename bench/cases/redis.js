@@ -1,6 +1,6 @@
 /** Half of the commands are SET, half GET; each value is read by the command after the one that wrote it. */
 import { armsOf } from '../lib/experiment.js';
-import { startRedis } from '../programs/redis/server.js';
+import { startRedis } from '../lib/redis.js';
 
 /** By case: commands that are sent at once, and for each peer the least that `ahead` has to be; 0.95: no worse. */
 const cases = {

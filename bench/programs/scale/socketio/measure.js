@@ -1,9 +1,9 @@
 /** One arm of one round: a broker, a server that broadcasts, and another one with the clients. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CpuClock } from '../../../lib/cpu.js';
+import { startRedis } from '../../../lib/redis.js';
 import { Refused } from '../../../lib/refused.js';
 import { startNats } from '../nats.js';
-import { startRedis } from '../redis.js';
 import { start } from '../start.js';
 
 const clients = 20;

@@ -1,7 +1,7 @@
 /** One arm of one round: a fresh server, one that hands tasks in, one that does them. */
 import { CpuClock } from '../../../lib/cpu.js';
+import { startRedis } from '../../../lib/redis.js';
 import { startNats } from '../nats.js';
-import { startRedis } from '../redis.js';
 import { start } from '../start.js';
 
 /** The server of each subject, and by what it is found. */

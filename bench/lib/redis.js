@@ -1,17 +1,18 @@
-/** A redis-server of this run's own that writes everything to a file, and hands it to the disk as `appendfsync` says. */
+/** A redis-server of this run's own, on this machine alone. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../../packages/lab/run/up.js';
-import { find } from '../../../scripts/debian.js';
-import { listening } from '../../lib/listening.js';
-import { Refused } from '../../lib/refused.js';
-import { ensureResults, resultsFolder } from '../../lib/results.js';
-import { endWithThis } from './server.js';
+import { freePort } from '../../packages/lab/run/up.js';
+import { find } from '../../scripts/debian.js';
+import { listening } from './listening.js';
+import { Refused } from './refused.js';
+import { ensureResults } from './results.js';
 
 /**
- * @param {'no' | 'everysec'} appendfsync
+ * Starts the server.
+ *
+ * @param {'no' | 'everysec'} [appendfsync] it writes everything to a file, and hands it to the disk so; default: it keeps nothing
  * @returns {Promise<{ port: number, pid: number, stop(): Promise<void> }>}
  */
 export async function startRedis(appendfsync) {
@@ -19,13 +20,15 @@ export async function startRedis(appendfsync) {
   if (!command)
     throw new Refused('there is no redis-server; on Debian: apt-get install redis-server');
   const port = await freePort();
-  ensureResults();
-  const folder = mkdtempSync(join(resultsFolder, 'redis-'));
+  const folder = mkdtempSync(join(ensureResults(), 'redis-'));
+  const file = appendfsync ? ['yes', '--appendfsync', appendfsync] : ['no'];
   const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
-  args.push('--appendonly', 'yes', '--appendfsync', appendfsync);
-  const server = spawn(command, args.map(String), { stdio: 'ignore' });
+  const server = spawn(command, [...args, '--appendonly', ...file].map(String), {
+    stdio: 'ignore',
+  });
   const exited = once(server, 'exit');
-  endWithThis(server);
+  const kill = () => server.kill('SIGKILL');
+  process.once('exit', kill);
   const failed = exited.then(([code]) => {
     throw new Refused(`redis-server ended with ${code} before it listened`);
   });
@@ -34,8 +37,9 @@ export async function startRedis(appendfsync) {
   return {
     ...{ port, pid: server.pid },
     async stop() {
-      server.kill('SIGKILL');
+      kill();
       await exited;
+      process.off('exit', kill);
       rmSync(folder, { recursive: true, force: true });
     },
   };
