@@ -1,8 +1,10 @@
 /**
  * The costs of auto: of a start, of memory, and per request where it can do nothing, on servers that answer at once, that ask PostgreSQL and
- * that send each client a frame of its own; what observe costs the first of them; and the costs of a dashboard and of metrics.
+ * that send each client a frame of its own, by ws alone and as subscriptions of GraphQL; what observe costs the first of them; and the costs of a dashboard and of metrics.
  */
 
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { randomFrom } from '@millrace/lab/stats';
 import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
 import { ClosedLoop } from '../lib/closed-loop.js';
@@ -30,6 +32,9 @@ const scrapes = {
   'scrape 100': { objects: 100, collect: 10, text: 20 },
 };
 
+/** An application with packages of its own, which its experiment installs. */
+const installed = new URL('../claims/auto/apps/installed/', import.meta.url);
+
 const preload = ['--import', 'millrace/auto'];
 const subjects = {
   none: { env: 'MILLRACE=', options: [] },
@@ -52,6 +57,7 @@ const servers = {
     load: (port) => new ClosedLoop(port, 10),
   },
   frames: { program: 'frames', compared: ['auto'], slice: 2000 },
+  graphql: { program: 'application', compared: ['auto'], slice: 500 },
 };
 
 export default {
@@ -62,6 +68,7 @@ export default {
     'hello auto': ['hello world under `millrace/auto`', ['cpu_us_per_req', 'none']],
     'users auto': ['a row of PostgreSQL by `node:http`', ['cpu_us_per_req', 'none']],
     'frames auto': ['`ws`, a frame of its own to each client', ['cpu_us_per_req', 'none']],
+    'graphql auto': ['the same as subscriptions of GraphQL', ['cpu_us_per_req', 'none']],
     'hello observe': ['hello world under `observe`', ['cpu_us_per_req', 'none']],
   },
   async *experiments(bench) {
@@ -92,6 +99,15 @@ export default {
     const { Fan } = await import('../programs/auto/fan.js');
     const frames = cost('frames');
     yield { ...frames, slices: { ...frames.slices, load: (port) => new Fan(port, 100) } };
+
+    if (existsSync(new URL('node_modules/graphql-ws', installed))) {
+      const { Subscriptions } = await import('../programs/auto/subscriptions.js');
+      const graphql = cost('graphql', [fileURLToPath(new URL('graphql.js', installed))]);
+      const load = (port) => new Subscriptions(port, 100);
+      yield { ...graphql, slices: { ...graphql.slices, load } };
+    } else {
+      bench.note('graphql: not measured; make experiment NAME=auto-graphql installs its packages');
+    }
 
     yield dashboard(quick);
     for (const [name, { objects, collect, text }] of Object.entries(scrapes)) {

@@ -5,7 +5,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProvided, provision } from '../debian.js';
-import { addon } from './addon.js';
+import { addonPart } from './addon.js';
 import { cmakeTests, uvbatch } from './cmake.js';
 import { Failure } from './failure.js';
 import { goPackages } from './go.js';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { get, Pool } from '../lib/http-client.js';
+import { get, Pool } from '../../lib/http-client.js';
 
 const query = 'subscription { price { number text } }';
 const askAgainMs = 20;
