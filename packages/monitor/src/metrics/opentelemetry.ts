@@ -3,7 +3,7 @@ import { parse } from '@millrace/base/options';
 import { boolean, custom, type FieldsOf, schema } from '@millrace/base/schema';
 import { type Responses, responses } from '../responses.js';
 import { collect, type Exporter, required, watchLoop } from './collect.js';
-import { type Family, families } from './vocabulary.js';
+import { type Family, families, type Point } from './vocabulary.js';
 
 interface InstrumentOptions {
   description: string;
