@@ -26,7 +26,8 @@ const tests = ['engine', 'fs', 'native', 'net', 'ws'].map(
 /** Tests of the addon that cannot run on another platform than this machine's, with the reason. */
 const leftOut = {
   'packages/millrace/test/native/load.test.js': 'it spoils the addon that was compiled here',
-  'packages/millrace/test/threads': "they compile an addon of their own, for this machine's C library",
+  'packages/millrace/test/threads':
+    "they compile an addon of their own, for this machine's C library",
 };
 
 /** Steps that compile the addon for Alpine's C library, and run the tests with it. */
