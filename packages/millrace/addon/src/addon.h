@@ -29,6 +29,9 @@ typedef struct {
   napi_async_context context;
 } millrace_callee_t;
 
+/* Binds a user's function to the current async context. Since Node.js 24 an async context of Node-API does not carry the stores of
+ * AsyncLocalStorage. Returns the function itself where Node.js cannot bind, as before 20.16. */
+napi_value millrace_callee_bind(napi_env env, napi_value function);
 /* `name`: for async_hooks. 0 with an exception pending; it is to be closed all the same. */
 int millrace_callee_open(napi_env env, millrace_callee_t* callee, napi_value function, const char* name);
 /* Calls it, with the arguments in a handle scope of the caller. What it throws is an uncaught exception. 0: it was not reached. */

@@ -3,6 +3,22 @@
  * would catch it, and lose that. */
 #include "addon.h"
 
+napi_value millrace_callee_bind(napi_env env, napi_value function) {
+  napi_value global, process, get_builtin, name, hooks, storage, bind, bound, error;
+  bool is_pending = false;
+  if (napi_get_global(env, &global) == napi_ok && napi_get_named_property(env, global, "process", &process) == napi_ok &&
+      napi_get_named_property(env, process, "getBuiltinModule", &get_builtin) == napi_ok &&
+      napi_create_string_utf8(env, "node:async_hooks", NAPI_AUTO_LENGTH, &name) == napi_ok &&
+      napi_call_function(env, process, get_builtin, 1, &name, &hooks) == napi_ok &&
+      napi_get_named_property(env, hooks, "AsyncLocalStorage", &storage) == napi_ok &&
+      napi_get_named_property(env, storage, "bind", &bind) == napi_ok &&
+      napi_call_function(env, storage, bind, 1, &function, &bound) == napi_ok) {
+    return bound;
+  }
+  if (napi_is_exception_pending(env, &is_pending) == napi_ok && is_pending) napi_get_and_clear_last_exception(env, &error);
+  return function;
+}
+
 int millrace_callee_open(napi_env env, millrace_callee_t* callee, napi_value function, const char* name) {
   napi_value text;
   callee->env = env;

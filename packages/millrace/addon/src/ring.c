@@ -260,7 +260,7 @@ static int attach(ring_t* ring, napi_value callback) {
     return 0;
   }
   if (napi_create_reference(env, buffer, 1, &ring->buffer) != napi_ok ||
-      !millrace_callee_open(env, &ring->callee, callback, "millrace_ring") ||
+      !millrace_callee_open(env, &ring->callee, millrace_callee_bind(env, callback), "millrace_ring") ||
       napi_add_async_cleanup_hook(env, on_environment_end, ring, &ring->hook) != napi_ok) {
     return 0;
   }
