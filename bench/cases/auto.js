@@ -68,7 +68,6 @@ export default {
     'hello auto': ['hello world under `millrace/auto`', ['cpu_us_per_req', 'none']],
     'users auto': ['a row of PostgreSQL by `node:http`', ['cpu_us_per_req', 'none']],
     'frames auto': ['`ws`, a frame of its own to each client', ['cpu_us_per_req', 'none']],
-    'graphql auto': ['the same as subscriptions of GraphQL', ['cpu_us_per_req', 'none']],
     'hello observe': ['hello world under `observe`', ['cpu_us_per_req', 'none']],
   },
   async *experiments(bench) {

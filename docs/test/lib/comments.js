@@ -2,7 +2,7 @@
 
 /** What a number counts or measures. */
 const UNIT =
-  /\b(ms|seconds?|bytes|share|utilization|priority|port|\w*reads|batches|calls|chunks|connections|copies|deaths|delay|events|failures|files|full|hold ends|how often|lines|longest|messages|niceness|processes|queries|requests|routes|rows|samples|sockets|tasks|threads|workers|worker)\b/i;
+  /\b(ms|seconds?|bytes|share|utilization|priority|port|\w*reads|batches|calls|chunks|cohorts|connections|copies|deaths|delay|events|failures|files|full|hold ends|how often|lines|longest|messages|niceness|processes|queries|requests|routes|rows|samples|sockets|tasks|threads|workers|worker)\b/i;
 const RANGE = /\bto\b|\bup to\b|\bat least\b|\bor more\b|\babove\b/;
 const DEFAULT = /\bdefault/i;
 

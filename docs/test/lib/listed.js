@@ -60,6 +60,8 @@ export const notRun = {
   'docs/reference/cluster.md#containers': 'a Dockerfile',
   'docs/reference/cluster.md#kubernetes': 'a part of a manifest',
   'docs/reference/cluster.md#systemd': 'it needs systemd',
+  'docs/reference/guard.md#observing': OUTPUT,
+  'docs/reference/lab.md#tune': OUTPUT,
   'docs/reference/stalls.md#stalls': OUTPUT,
   'docs/guides/deploy.md#probes-of-a-blocked-process':
     'a part of a manifest: deploy/test reads a whole one',

@@ -31,10 +31,7 @@ import {
 import { dashboardOptions, defaultPort, isLoopback } from './dashboard/options.js';
 
 const OPTIONS: Options = {
-  with: {
-    value: 'NAMES',
-    meaning: 'switches features on that are off by default: net, guard, stalls',
-  },
+  with: { value: 'NAMES', meaning: 'switches features on: net, guard, stalls' },
   without: { value: 'NAMES', meaning: 'switches features off: ws, fs, dns, reads' },
   config: { value: 'FILE', meaning: 'instead of ./millrace.config.json' },
   port: { value: 'N', meaning: "the dashboard's (7117, or a free one if that is taken)" },
