@@ -21,8 +21,8 @@ const OPTIONS: Options = {
 const USAGE = `Usage: millrace build [options]
 
 Compiles the addon of millrace where it is installed, with npm's node-gyp,
-Python 3, make and a C compiler. You need it only where millrace doctor says that
-no package has the addon ready. Repeat it after each installation.
+Python 3, make and a C compiler. You need it only where millrace doctor says
+that no package has the addon ready. Repeat it after each installation.
 
   millrace build
   millrace build --seconds 1800

@@ -30,7 +30,7 @@ test('without a command it says which there are', async () => {
     const { code, output } = await millrace(args);
     assert.equal(code, 0);
     assert.match(output, /^Usage: millrace COMMAND/);
-    assert.match(output, /^ {2}compare .*\n {2}experiment .*\n {2}report /m);
+    assert.match(output, /^ {2}compare .*\n {2}tune .*\n {2}experiment .*\n {2}report /m);
     assert.ok(output.split('\n').every((line) => line.length <= 80));
   }
 });
@@ -66,8 +66,9 @@ test('build refuses what it cannot use', async () => {
 
 test('no help is wider than a terminal, those of the lab neither', async () => {
   const { output } = await millrace(['--help']);
-  const names = [...output.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
-  assert.deepEqual(names, ['run', 'observe', 'doctor', 'build', 'compare', 'experiment', 'report']);
+  const found = [...output.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
+  const names = ['run', 'observe', 'doctor', 'build', 'compare', 'tune', 'experiment', 'report'];
+  assert.deepEqual(found, names);
   for (const name of names) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);
