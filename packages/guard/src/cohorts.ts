@@ -1,19 +1,19 @@
 /**
- * The cohorts of requests: what an application tells apart beside routes, such as its tenants. Cohorts of a class share the loop's time,
- * so that one which floods the server waits, and is refused, before the others. Bounded: names may be made up by clients.
+ * Cohorts of requests: groups that the application defines beside routes, such as its tenants. Cohorts of a class share the loop's time,
+ * so that a cohort that floods the server waits, and is refused, before the others. Bounded: clients may make up names.
  */
 
-/** Requests of one cohort, counted. */
+/** Counters of one cohort. */
 export class Cohort {
   readonly name: string;
-  /** Requests that were run. */
+  /** Requests run. */
   count = 0;
   shed = 0;
   /** Under `observe`: requests that would have been refused. */
   wouldShed = 0;
-  /** Time that handlers of its requests held the loop, in ms. */
+  /** Time for which its handlers kept the loop busy, in ms. */
   busyMs = 0;
-  /** Requests of it that wait or are being handled: a cohort in use is not forgotten. */
+  /** Requests that wait or are in progress: a cohort in use is not forgotten. */
   open = 0;
 
   constructor(name: string) {
@@ -26,29 +26,29 @@ export class Cohort {
   }
 }
 
-/** Longer names stand for no cohort of their own: a thousand of them would take the memory that a thousand clients choose. */
+/** Longest name of a cohort; longer ones count as others. Otherwise clients could fill the memory with names. */
 const maxName = 128;
 
 export class CohortTable {
   readonly #max: number;
   readonly #cohorts = new Map<string, Cohort>();
-  /** Of requests for which the application names none. */
+  /** Cohort of requests without a name. */
   readonly none = new Cohort('(none)');
-  /** Stands for all that there is no room for; and keeps the counts of forgotten ones, so that sums stay right. */
+  /** Cohort for all names beyond the limit. Keeps the counts of forgotten cohorts, so that sums stay right. */
   readonly others = new Cohort('(others)');
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** All that had requests. */
+  /** Returns the cohorts that had requests. */
   *values(): IterableIterator<Cohort> {
     for (const each of [...this.#cohorts.values(), this.none, this.others]) {
       if (each.count + each.shed + each.wouldShed > 0) yield each;
     }
   }
 
-  /** The cohort of that name. */
+  /** Returns the cohort of a name. */
   byName(name: string | undefined): Cohort {
     if (name === undefined) return this.none;
     const known = this.#cohorts.get(name);
@@ -62,7 +62,7 @@ export class CohortTable {
     return cohort;
   }
 
-  /** Forgets the half that held the loop least, so that a flood of made-up names does not drive out the real ones. */
+  /** Forgets the half that used the loop least, so that a flood of made-up names does not evict real ones. */
   #forget(): void {
     const idle = [...this.#cohorts.values()].filter(({ open }) => open === 0);
     idle.sort((a, b) => a.busyMs - b.busyMs);

@@ -1,13 +1,13 @@
-/** Chooses queued requests to shed: those whose turn comes too late, and those that give way. */
+/** Chooses queued requests to shed: requests whose turn comes too late, and requests that give way to others. */
 import { type ClassIndex, high, low } from './classes.js';
 import type { Forecast } from './forecast.js';
 import type { ShedReason } from './reasons.js';
 import type { Waiter, Waiting } from './waiting.js';
 
-/** A request may have waited this much longer than the limit of its class when its turn comes. Predictions are not exact. */
+/** Tolerance for a request's actual wait, as a factor of the limit of its class: predictions are not exact. */
 export const ageTolerance = 1.25;
 
-/** Turns away a request that is in no queue any more. */
+/** Sheds a request that is in no queue any more. */
 type Shed<Item> = (item: Item, reason: ShedReason, waitMs: number, now: number) => void;
 
 export class Eviction<Item extends Waiter<Item>> {
@@ -29,7 +29,7 @@ export class Eviction<Item extends Waiter<Item>> {
     this.#shed = shed;
   }
 
-  /** Turns away a request that was taken to be run, if it has waited too long; says whether it has. */
+  /** Sheds a request taken from the queue if it has waited too long. Returns true if it did. */
   aged(item: Item, waitMs: number, now: number): boolean {
     if (waitMs <= this.#maxWaitMs[item.cls]! * ageTolerance) return false;
     this.#shed(item, 'age', waitMs, now);
@@ -37,9 +37,9 @@ export class Eviction<Item extends Waiter<Item>> {
   }
 
   /**
-   * Turns away what will not have its turn in time after all: costs are known better now than when it came. The newest of the cohort
-   * with the most work goes first, from the class that waits longest. Then what has waited too long already: while classes above
-   * never end, neither its turn nor its refusal would come.
+   * Sheds requests whose predicted wait is now too long: costs are better known than at their arrival. The newest of the cohort
+   * with the most work is first, from the class that waits longest. Then sheds requests that have already waited too long: as long as
+   * higher classes keep the loop busy, those would neither run nor be refused.
    */
   trim(now: number): void {
     for (let cls: ClassIndex = low; cls >= high; cls--) {
@@ -63,7 +63,7 @@ export class Eviction<Item extends Waiter<Item>> {
     }
   }
 
-  /** Room in a full queue for this request, if another can give way. */
+  /** Makes room in a full queue for this request by shedding another one. Returns false if none gives way. */
   makeRoom(item: Item, now: number): boolean {
     const other = this.#waiting.givesWayTo(item);
     if (other === null) return false;

@@ -1,9 +1,9 @@
 /**
- * The guard: requests that the loop has no time for are turned away at once, by class and predicted wait, and the rest is run in an order
- * and a rhythm that keep the loop alive.
+ * The guard refuses requests that the loop has no time for, by class and predicted wait, and runs the others in an order and a rhythm
+ * that keep the loop responsive.
  *
  * A request goes `new → running → over` while the loop has time, `new → queued → running → over` when it has not, and ends as
- * `shed` from either of the first two stages. This file decides which way it goes; what happens on each is in the files beside it. See
+ * `shed` from either of the first two stages. This file chooses the path; the files beside it implement the steps. See
  * docs/reference/guard.md for the reasons.
  */
 import type { IncomingMessage } from 'node:http';
@@ -36,17 +36,17 @@ import { ClassCounts, cohortStats, type GuardStats, routeStats } from './stats.j
 import type { Ticket, TicketOwner } from './ticket.js';
 import { Waiting } from './waiting.js';
 
-/** A route of which so many requests fit into a slice is cheap: waiting would cost them more than it gave to others. */
+/** Requests per slice from which a route is cheap: a wait would cost them more than it saves others. */
 const cheapRuns = 50;
-/** Requests of a cheap route run directly for so many slices on end. */
+/** Consecutive slices for which requests of a cheap route run directly. */
 const cheapSlices = 5;
 
-/** A guard that shed somebody so recently, in ms, is under pressure. */
+/** Time in ms after a refusal for which a guard is under pressure. */
 const pressureMs = 1000;
 
 /** Guards requests of one or several servers. Create one with `guard(server)`, `guardMiddleware()`, or the Fastify plugin. */
 export class Guard {
-  /** Its options, with defaults. */
+  /** Options of the guard, with defaults. */
   readonly options: CompleteOptions;
   /** Caches that are tried, in order, before a request is shed. */
   readonly caches = new Set<StaleSource>();
@@ -221,16 +221,15 @@ export class Guard {
     this.#shedding.shed(ticket, reason, 0, now);
   }
 
-  /** Busy time of the loop up to which requests of a route run at once, in ms. What takes next to nothing may go on for longer. */
+  /** Returns the busy time of the loop, in ms, up to which requests of a route run at once. For cheap routes it is longer. */
   #directMs(route: Route): number {
     const { slice } = this.options;
     return this.#forecast.costOf(route) * cheapRuns < slice ? slice * cheapSlices : slice;
   }
 
   /**
-   * Reports whether a prediction is good enough to refuse on. A queue that was never run from has costs of another time
-   * behind it: after its first slice it is trimmed. And who only waits for the gate of a loop with plenty of time will not
-   * wait for long.
+   * Reports whether a prediction is good enough to refuse on. Before the first slice of a queue its costs are outdated; after the slice
+   * the queue is trimmed. A request that waits only for the gate of a loop with plenty of time does not wait long.
    */
   #isPredictable(route: Route, now: number): boolean {
     if (route.isAsync && this.#gate.isEasy(now)) return false;
@@ -247,7 +246,7 @@ export class Guard {
     this.#wake();
   }
 
-  /** The answer was sent, or the client has left. */
+  /** Called when the response was sent, or the client left. */
   #closed(ticket: Ticket): void {
     if (ticket.stage === 'queued') {
       this.#waiting.remove(ticket);
@@ -308,7 +307,7 @@ export class Guard {
 
   #slicesEnded(): void {
     this.#time.paused(performance.now());
-    // What waits, waits for the gate.
+    // Requests still in the queue wait for the gate.
     this.#wake();
   }
 
@@ -316,12 +315,12 @@ export class Guard {
     return this.#isClosed || this.#keeper.isOpen(now);
   }
 
-  /** Reports whether something that waits may be run now. */
+  /** Reports whether a queued request may run now. */
   #canRun(now: number): boolean {
     return this.#waiting.size > 0 && (this.#isGateOpen(now) || this.#waiting.hasSync);
   }
 
-  /** Sees to it that what waits is run: in slices, or, while the gate is shut to all of it, when something under way is over. */
+  /** Schedules the queued requests: in slices, or, while the gate is shut to all of them, at the next end of a request in progress. */
   #wake(): void {
     if (this.#waiting.size === 0 || this.#slices.isActive) return;
     if (this.#canRun(performance.now())) this.#slices.start();
@@ -329,7 +328,7 @@ export class Guard {
   }
 }
 
-/** The guard that is given, or a new one with these options. */
+/** Returns the given guard, or a new one with these options. */
 export function chosenGuard(options: GuardOptions | Guard): Guard {
   if (!(options instanceof Guard)) return new Guard(options);
   if (!options.closed) return options;

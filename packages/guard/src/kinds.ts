@@ -1,4 +1,4 @@
-/** Route, class and cohort of a request: the user's functions come before the guard's own findings. */
+/** Determines route, class and cohort of a request: the user's functions have precedence over the guard's own findings. */
 import type { IncomingMessage } from 'node:http';
 import { MillraceError, show } from '@millrace/base/errors';
 import {
@@ -23,7 +23,7 @@ export class Kinds {
     this.#cohorts = new CohortTable(options.maxCohorts);
   }
 
-  /** The route of a request; `name` is what an adapter calls it. */
+  /** Returns the route of a request; `name` is the adapter's name for it. */
   routeOf(req: IncomingMessage, name: string | undefined): Route {
     const { method = 'GET' } = req;
     // Where middleware of Express or Connect is mounted, its path is cut off `url`.
@@ -44,7 +44,7 @@ export class Kinds {
     return this.#routes.byName(given, method, name ?? path);
   }
 
-  /** The cohort of a request. */
+  /** Returns the cohort of a request. */
   cohortOf(req: IncomingMessage): Cohort {
     const { cohort } = this.#options;
     if (cohort === null) return this.#cohorts.none;
@@ -56,12 +56,12 @@ export class Kinds {
     );
   }
 
-  /** Cohorts that had requests; none without the option. */
+  /** Returns the cohorts that had requests; none without the option. */
   cohorts(): Iterable<Cohort> {
     return this.#options.cohort === null ? [] : this.#cohorts.values();
   }
 
-  /** The class of a request of that route; `known` is what an adapter knows of it. */
+  /** Returns the class of a request; `known` is the adapter's knowledge of it. */
   classOf(req: IncomingMessage, route: Route, known: RequestClass | undefined): ClassIndex {
     const { classify, classHeader } = this.#options;
     if (classify !== null) {

@@ -1,6 +1,6 @@
-/** A list of items, linked through them: no allocation, and any can be taken out. */
+/** Doubly linked list through its items: no allocation, and removal at any place. */
 
-/** What an item of a list needs. It is in one list at a time. */
+/** Links of a list item. An item is in one list at a time. */
 export interface Linked<Item> {
   previous: Item | null;
   next: Item | null;

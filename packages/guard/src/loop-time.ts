@@ -1,9 +1,9 @@
-/** Times of the loop for the guard: its busy time without a pause, its utilization, and its work beside handlers. */
+/** Loop times for the guard: busy time without a pause, utilization, and work beside handlers. */
 import { performance } from '@millrace/base/timers';
 
 const { nodeTiming } = performance;
 
-/** Node.js 20.18 and 22.8 have it. */
+/** Counts turns of the loop; in Node.js since 20.18 and 22.8. */
 interface LoopCounts {
   readonly uvMetricsInfo?: { readonly loopCount: number };
 }
@@ -13,11 +13,11 @@ const newest = 0.3;
 const windowMs = 100;
 const maxWindowMs = 500;
 
-/** A loop that waited for so long was idle, in ms. */
+/** Shortest wait for events that counts as idle, in ms. */
 const pauseMs = 1;
 
 export class LoopTime {
-  /** Time in which the loop had waited for events when it was last found to have done so. */
+  /** Total idle time of the loop at the last wait that counted, in ms. */
   #idleMs = Number.NEGATIVE_INFINITY;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #busySinceMs = 0;
@@ -65,13 +65,13 @@ export class LoopTime {
     return (nodeTiming as LoopCounts).uvMetricsInfo?.loopCount ?? 0;
   }
 
-  /** The loop has had its pause: others were given their turn. */
+  /** Records that the loop has paused, so that other work has run. */
   paused(nowMs: number): void {
     this.#idleMs = nodeTiming.idleTime;
     this.#busySinceMs = nowMs;
   }
 
-  /** Busy share of the loop, 0 to 1, since the last time at which `used` said that it was good for something. */
+  /** Passes the loop's busy share, 0 to 1, since the last share for which `used` returned true. */
   utilization(nowMs: number, used: (share: number) => boolean): void {
     const { active } = performance.eventLoopUtilization();
     const elapsed = nowMs - this.#askedMs;
@@ -81,25 +81,25 @@ export class LoopTime {
     this.#askedActiveMs = active;
   }
 
-  /** A handler was called at `startedMs` and returned after so long. */
+  /** Records a handler that was called at `startedMs` and returned after `tookMs`. */
   handled(startedMs: number, tookMs: number): void {
-    // A window begins with work, so that what the process did before is not held against it.
+    // A window begins with work, so that earlier activity of the process does not count.
     if (this.#handled + this.#asyncHandled === 0) this.#begin(startedMs, tookMs);
     this.#handlersMs += tookMs;
     this.#handled++;
   }
 
-  /** A request was answered so long after its handler was called, which had returned before. */
+  /** Records a response sent `tookMs` after the call of a handler that had returned before. */
   answered(tookMs: number): void {
     this.#asyncHandled++;
     this.#asyncTookMs += tookMs;
   }
 
-  /** Sets the costs anew when there is enough to go by. Cheap when there is not. */
+  /** Updates the costs if there is enough data. Cheap if there is not. */
   account(nowMs: number): void {
     if (nowMs - this.#windowBegunMs < windowMs || this.#handled + this.#asyncHandled === 0) return;
     const { active } = performance.eventLoopUtilization();
-    // Of a longer one, most was not about requests: what else the process did meanwhile is no cost of theirs.
+    // In a longer window most work was not for requests, so it is not part of their cost.
     if (nowMs - this.#windowBegunMs <= maxWindowMs) this.#learn(active);
     this.#handlersMs = 0;
     this.#handled = 0;
@@ -112,8 +112,8 @@ export class LoopTime {
   #learn(active: number): void {
     const otherMs = Math.max(0, active - this.#windowActiveMs - this.#handlersMs);
     if (this.#asyncHandled * 20 > this.#handled) {
-      // Nobody can tell whose the work of promises and timers is. It is said to be that of requests that were under way; and
-      // none of them did more than it took.
+      // Work of promises and timers has no known owner. It is charged to the requests in progress, and to none of them more than the
+      // time it took.
       const each = Math.min(otherMs, this.#asyncTookMs) / Math.max(1, this.#asyncHandled);
       this.asyncMs += newest * (each - this.asyncMs);
     } else {

@@ -1,14 +1,14 @@
 /**
- * Says roughly what a guard would have shed, to a program that watches an application and times some of its requests only; a guard in
- * shadow (shadow.ts) knows each of them. Requests that one turn of the loop hands over were all
- * there when it began; run one after another, each waits for those before it. A queue that is only reckoned with, which loses its work as
- * time goes by, tells which of them a guard had not let in.
+ * Estimates the requests that a guard would shed, for a program that watches an application and times only some of its requests; a
+ * guard in shadow (shadow.ts) times each of them. Requests that one turn of the loop delivers had all
+ * arrived when it began; run one after another, each waits for the requests before it. A virtual queue, which loses its work as
+ * time passes, shows the requests that a guard would have refused.
  */
 import { atTurnEnd } from '@millrace/base/turn';
 import { type ClassIndex, exempt, low } from './classes.js';
 
 export class Observer {
-  /** Work in ms that waits in the reckoning, by class. */
+  /** Work in the virtual queue, in ms, by class. */
   readonly #workMs = [0, 0, 0, 0];
   #turnMs = 0;
   #isTurnKnown = false;
@@ -17,7 +17,7 @@ export class Observer {
     this.#isTurnKnown = false;
   };
 
-  /** The wait that this request would have been predicted, in ms; a ticket or a route says its class. */
+  /** Returns the wait that a guard would predict, in ms, for a request of this ticket's or route's class. */
   arrived(nowMs: number, { cls }: { readonly cls: ClassIndex }): number {
     if (!this.#isTurnKnown) {
       this.#isTurnKnown = true;
@@ -32,7 +32,7 @@ export class Observer {
     return wait;
   }
 
-  /** A request held the loop for so long, whether or not a guard had let it in. */
+  /** Adds the loop time of a request, whether or not a guard would admit it. */
   ran(cls: ClassIndex, ms: number): void {
     this.#workMs[cls]! += ms;
   }

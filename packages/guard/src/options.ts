@@ -11,7 +11,7 @@ import type { RejectDelay } from './rejections.js';
 export interface ShedInfo {
   class: RequestClass;
   route: string;
-  /** By the option `cohort`; `(none)` without one. */
+  /** Cohort by the option `cohort`; `(none)` without one. */
   cohort: string;
   reason: ShedReason;
   /** Predicted or actual wait in ms. */
@@ -111,7 +111,7 @@ const waitSchema = is.schema({
   low: is.or(wait, 150),
 } satisfies is.FieldsOf<ByClass>);
 
-/** Options that a file can hold: all that are no functions. */
+/** Options that a settings file may have: all except functions. */
 export const settingFields = {
   classes: is.or(classesField, {}),
   classHeader: is.text('the name of a header', (name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name)),

@@ -1,6 +1,6 @@
 /**
- * Why a request is turned away. `wait`: it would have to wait too long; `age`: it did; `full`: the queue is; `pressure`, `unhealthy`: a limit
- * that was set, or a health check.
+ * Reason for a refusal. `wait`: its predicted wait is too long; `age`: it has waited too long; `full`: the queue is full; `pressure`:
+ * a configured limit is exceeded; `unhealthy`: the health check fails.
  */
 export type ShedReason = 'wait' | 'age' | 'full' | 'pressure' | 'unhealthy';
 

@@ -4,28 +4,28 @@ import type { ShedReason } from './reasons.js';
 import type { Route } from './routes.js';
 import type { Waiter } from './waiting.js';
 
-/** One request of a guard in shadow, in reality and in the model. */
+/** Request of a guard in shadow (option `observe`): its real course and its course in the model. */
 export class Replayed implements Waiter<Replayed> {
   previous: Replayed | null = null;
   next: Replayed | null = null;
   readonly cls: ClassIndex;
   readonly route: Route;
   readonly cohort: Cohort;
-  /** A limit beside the guard that would have refused it. */
+  /** Limit outside the guard that would have refused it, or null. */
   readonly limit: ShedReason | null;
-  /** NaN until its turn is over. */
+  /** Estimated arrival in ms; NaN until its turn of the loop is over. */
   arrivedMs = Number.NaN;
   predictedMs = 0;
-  /** Loop time that it has taken, in ms. */
+  /** Loop time it used, in ms. */
   costMs = 0;
   isAsync = false;
-  /** What the model has made of it; dropped: its client had left. */
+  /** Outcome in the model. dropped: the client had left before its turn. */
   fate: 'open' | 'run' | 'refused' | 'dropped' = 'open';
-  /** The end of its response; NaN while it is under way. */
+  /** End of its response in ms; NaN while it is in progress. */
   endedMs = Number.NaN;
-  /** Its client has left before the end. */
+  /** True if the client left before the end of the response. */
   hasLeft = false;
-  /** Its time without delays of the loop, and the longest delay that there can have been. */
+  /** Response time without delays by the loop, and an upper bound on that delay, in ms. */
   ownMs = 0;
   mostDelayMs = 0;
 

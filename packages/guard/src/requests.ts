@@ -1,6 +1,6 @@
 /**
- * Requests by route, and how many of them a guard would refuse, for a program that only watches an application, as `observe()` does.
- * Requests run as they come. The watcher reports each arrival, and for how long the handler held the loop.
+ * Counts requests by route, and the requests that a guard would refuse, for a program that only watches an application, as `observe()`
+ * does. Requests run at once. The watcher reports each arrival, and the time for which the handler kept the loop busy.
  *
  * @module guard/requests
  */
@@ -15,7 +15,7 @@ export type { Route };
 /** The option `maxWait` of a guard, for the options of a watcher. */
 export const maxWaitField = settingFields.maxWait;
 
-/** A guard that is only reckoned with: classes and routes by its defaults, the longest wait as given. */
+/** Virtual guard: classes and routes by its defaults, the longest wait as given. */
 export class RequestWatch {
   readonly #routes: RouteTable;
   readonly #reckoning = new Observer();
@@ -28,34 +28,34 @@ export class RequestWatch {
     this.#maxWaitMs = [maxWait.high, maxWait.normal, maxWait.low, Number.POSITIVE_INFINITY];
   }
 
-  /** The route of a request: method and path, with ids in it as `:id`. */
+  /** Returns the route of a request: method and path, with ids in it as `:id`. */
   routeOf(method: string, url: string): Route {
     return this.#routes.byUrl(method, url);
   }
 
-  /** A request has arrived. Returns whether a guard would have refused it, as it has to wait for too long. */
+  /** Records an arrival. Returns true if a guard would have refused the request for its long wait. */
   arrived(route: Route, nowMs: number): boolean {
     return this.#reckoning.arrived(nowMs, route) > this.#maxWaitMs[route.cls]!;
   }
 
   /**
-   * A handler has returned. It held the loop for `wallMs`, of which `ms` are charged to its route, and stands for `untimed` more requests:
-   * those that were passed to {@link ranUntimed}.
+   * Records that a handler returned. It kept the loop busy for `wallMs`, of which `ms` are charged to its route. It stands for `untimed`
+   * more requests: the requests passed to {@link ranUntimed}.
    */
   ran(route: Route, wallMs: number, ms: number, untimed: number): void {
-    // Whether it was answered by then does not matter here.
+    // The guard's distinction of async handlers does not matter here.
     route.ran(ms, true);
     route.busyMs += untimed * ms;
     this.#reckoning.ran(route.cls, wallMs);
   }
 
-  /** A handler runs without being timed. It counts as the mean of its route. */
+  /** Records a handler that runs without being timed. It counts as the mean of its route. */
   ranUntimed(route: Route): void {
     route.count++;
     this.#reckoning.ran(route.cls, route.costMs);
   }
 
-  /** Routes that had requests. Those that were forgotten are summed up as `(others)`. */
+  /** Returns the routes that had requests. Forgotten routes are summed up as `(others)`. */
   routes(): Route[] {
     return [...this.#routes.values(), ...this.#routes.others].filter(({ count }) => count > 0);
   }

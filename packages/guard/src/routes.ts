@@ -2,35 +2,35 @@
 import { foldIds } from '@millrace/base/route';
 import { type ClassIndex, type ClassPatterns, classes, classNames } from './classes.js';
 
-/** Cost of a route that was never run, in ms; its first request tells better. */
+/** Assumed cost of a route before its first request, in ms. */
 const unknownCostMs = 1;
 
 /** Weight of the newest request in a route's mean cost. */
 const newest = 0.2;
-/** Of the first requests the quickest tells what the route costs: the others also loaded modules and met cold code. */
+/** Number of first requests of which the quickest sets the cost: the others also loaded modules and ran cold code. */
 const first = 5;
-/** A request counts as at most so many times the mean, or so many ms: a pause of the machine is no cost of the route. */
+/** Upper bound of one request's weight: times the mean, or ms if that is more. A pause of the machine is no cost of the route. */
 const mostTimes = 8;
 const mostMs = 1;
 
-/** One route: requests that are expected to cost alike. */
+/** Route: requests with similar expected costs. */
 export class Route {
   readonly name: string;
-  /** The class by pattern; a request's own may differ. */
+  /** Class by pattern; a request's own may differ. */
   readonly cls: ClassIndex;
-  /** Requests that have run. */
+  /** Requests run. */
   count = 0;
   shed = 0;
-  /** Time its handlers held the loop: in sum, and the longest, in ms. Only what ran until the handler returned. */
+  /** Time for which its handlers kept the loop busy until they returned: total and longest, in ms. */
   busyMs = 0;
   maxMs = 0;
   /** The shortest time from the call of an async handler to the end of its response, in ms. Known under `observe` only. */
   leastMs = Number.POSITIVE_INFINITY;
   /** Mean of that time over the last requests. */
   costMs = unknownCostMs;
-  /** Share of its handlers that answer after they have returned, over the last requests. */
+  /** Recent share of its handlers that answer after they have returned. */
   #asyncShare = 0;
-  /** Requests of it that wait or are being handled: a route in use is not forgotten. */
+  /** Requests that wait or are in progress: a route in use is not forgotten. */
   open = 0;
 
   constructor(name: string, cls: ClassIndex) {
@@ -43,7 +43,7 @@ export class Route {
     return this.#asyncShare > 0.5;
   }
 
-  /** A handler held the loop for `ms` until it returned, and had answered by then or not. */
+  /** Records `ms` of loop time until a handler returned. `answered`: the response was complete by then. */
   ran(ms: number, answered: boolean): void {
     const isAsync = answered ? 0 : 1;
     if (this.count < first) {
@@ -60,9 +60,9 @@ export class Route {
   }
 }
 
-/** URLs that are longer are folded each time. */
+/** Longest URL whose route is remembered; in longer ones ids are replaced each time. */
 const maxUrl = 512;
-/** Of paths with an id so many are remembered: those in use are soon there again, and those that come once do not add up for hours. */
+/** Most remembered paths with an id. Paths in use soon return, and paths seen once do not accumulate for hours. */
 const mostFolded = 256;
 
 /** Routes by method and path. Paths that differ in an id only are one route; the least used are forgotten when it is full. */
@@ -70,11 +70,11 @@ export class RouteTable {
   readonly #patterns: ClassPatterns;
   readonly #max: number;
   readonly #routes = new Map<string, Route>();
-  /** Remembers which route a path is of, a map for each method: cheaper than folding it each time. */
+  /** Cache from path to route, a map per method: cheaper than replacing ids each time. */
   #known = new Map<string, Map<string, Route>>();
-  /** Of them, paths with an id; the others are no more than there are routes. */
+  /** Number of cached paths with an id; the others are no more than there are routes. */
   #foldedSize = 0;
-  /** Stand for all routes that there is no room for, by class; and keep the counts of forgotten ones, so that sums stay right. */
+  /** Routes for all others beyond the limit, by class. Keep the counts of forgotten routes, so that sums stay right. */
   readonly others: readonly Route[] = classes.map((cls) => new Route('(others)', cls));
 
   constructor(patterns: ClassPatterns, max: number) {
@@ -86,7 +86,7 @@ export class RouteTable {
     return this.#routes.values();
   }
 
-  /** The route of a request by its method and URL. */
+  /** Returns the route of a request by its method and URL. */
   byUrl(method: string, url: string): Route {
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
@@ -95,7 +95,7 @@ export class RouteTable {
     if (known !== undefined) return known;
     const folded = foldIds(path);
     const route = this.byName(`${method} ${folded}`, method, path);
-    // What stands in for a route does so until there is room; and a path is a part of its URL, which it keeps in memory.
+    // A stand-in is not cached, as there may be room later. A path is a slice of its URL, which it keeps in memory.
     if (this.others.includes(route) || url.length > maxUrl) return route;
     if (folded !== path) {
       if (this.#foldedSize >= mostFolded) this.#forgetPaths();
@@ -111,7 +111,7 @@ export class RouteTable {
     return route;
   }
 
-  /** The route of that name; `method` and `path` give it its class when it is new. */
+  /** Returns the route of a name; `method` and `path` determine its class when it is new. */
   byName(name: string, method: string, path: string): Route {
     const cls = this.#patterns.classOf(method, path);
     let route = this.#routes.get(name);
@@ -121,14 +121,14 @@ export class RouteTable {
     route = this.#routes.get(key);
     if (route !== undefined) return route;
     if (this.#routes.size >= this.#max) this.#forget();
-    // All of them are in use.
+    // All routes are in use.
     if (this.#routes.size >= this.#max) return this.others[cls]!;
     route = new Route(key, cls);
     this.#routes.set(key, route);
     return route;
   }
 
-  /** Forgets the half that held the loop least, so that a flood of made-up paths does not drive out what costs. */
+  /** Forgets the half that used the loop least, so that a flood of made-up paths does not evict expensive routes. */
   #forget(): void {
     const idle = [...this.#routes.values()].filter((route) => route.open === 0);
     idle.sort((a, b) => a.busyMs - b.busyMs);

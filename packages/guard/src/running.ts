@@ -1,4 +1,4 @@
-/** The requests that the application has: hands them over, and takes down what they cost the loop until they are over. */
+/** Runs admitted requests in the application and records their cost on the loop until they are over. */
 import { performance } from '@millrace/base/timers';
 import { exempt } from './classes.js';
 import type { Gate } from './gate.js';
@@ -16,7 +16,7 @@ export class Running {
   #size = 0;
   #tookMs = 0;
 
-  /** `owner` is told when a request that was not over with its handler is. */
+  /** `owner` is notified of the end of each request that outlasts its handler. */
   constructor(
     gate: Gate,
     time: LoopTime,
@@ -31,7 +31,7 @@ export class Running {
     this.#owner = owner;
   }
 
-  /** Requests that were handed over and are not over. */
+  /** Number of requests in progress in the application. */
   get size(): number {
     return this.#size;
   }
@@ -41,7 +41,7 @@ export class Running {
     return this.#tookMs;
   }
 
-  /** Hands a request to the application. Throws what its handler throws. */
+  /** Passes a request to the application. Throws the error of its handler. */
   run(ticket: Ticket, now: number): void {
     const isNew = ticket.stage === 'new';
     if (isNew) ticket.hold();
@@ -59,7 +59,7 @@ export class Running {
     }
   }
 
-  /** The answer was sent, or the client has left, after the handler had returned or while it ran. */
+  /** Records that the response was sent, or that the client left, after the handler returned or while it ran. */
   closed(ticket: Ticket, now: number): void {
     const tookMs = now - ticket.startedMs;
     if (ticket.cls !== exempt) this.#gate.leave(ticket);
@@ -68,7 +68,7 @@ export class Running {
     this.#time.account(now);
   }
 
-  /** The handler has returned, or thrown. */
+  /** Records the cost of a handler that has returned or thrown. */
   #ran(ticket: Ticket, isNew: boolean): void {
     const tookMs = performance.now() - ticket.startedMs;
     this.#tookMs = tookMs;
@@ -77,7 +77,7 @@ export class Running {
     this.#time.handled(ticket.startedMs, tookMs);
     ticket.cohort.ran(tookMs);
     this.#shadow?.ran(ticket, tookMs, answered);
-    // Its end was told while it ran.
+    // The request ended while its handler ran.
     if (ticket.stage !== 'running') return;
     if (answered || ticket.gone()) {
       this.#over(ticket, ticket.startedMs + tookMs);

@@ -1,4 +1,4 @@
-/** Settings from a file of JSON, or from what was parsed of any other, in the form that Platformatic has. */
+/** Settings from a JSON file, or from an object parsed from any other format, in Platformatic's form. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { check, fault, parseValue, refused } from '@millrace/base/options';
@@ -23,18 +23,18 @@ export interface GuardSettings
     | 'message'
     | 'retryAfter'
   > {
-  /** The guard, or its options but for functions. Default: true. */
+  /** True for a guard with defaults, false for none, or its options except functions. Default: true. */
   guard?: boolean | GuardOptions;
 }
 
 const what = 'loadSettings()';
 
-/** Names under which a folder is searched, the first that is there. */
+/** File names that a folder is searched for; the first match counts. */
 const names = ['platformatic.service', 'platformatic', 'watt', 'millrace'].map(
   (stem) => `${stem}.json`,
 );
 
-/** Of `server.healthCheck`. The first two are Platformatic's; the others go to the plugin as they are. */
+/** Keys of `server.healthCheck`. The first two are Platformatic's; the others go to the plugin unchanged. */
 const healthCheckSchema = is.schema(
   { enabled: is.boolean(), interval: limitFields.healthCheckInterval, ...limitFields },
   { isNullAbsent: true },
@@ -149,7 +149,7 @@ function parse(file: string, text: string): unknown {
   }
 }
 
-/** JSON.parse does not always say where. But what is before the place of an error gives another one, for it ends too early. */
+/** Returns the line of a syntax error. JSON.parse may not report it; text cut before the error fails otherwise: at its end. */
 function lineOf(text: string, error: Error): number {
   let offset = Number(/position (\d+)/.exec(error.message)?.[1] ?? text.length);
   if (isUnexpectedToken(error)) {

@@ -1,17 +1,17 @@
 /**
- * The guard in shadow, option `observe`: every request runs as it comes, and a model tells what a guard would have made of it.
+ * The guard in shadow, option `observe`: every request runs at once, and a model computes the decision of a real guard.
  *
- * The model is the guard's own queue, forecast and eviction, on a clock of its own. Its loop runs one request after another, and each costs
- * it what it has really cost; a request that the model refuses costs it nothing. The model follows reality by a turn of the loop.
+ * The model uses the guard's own queue, forecast and eviction, on a clock of its own. Its loop runs one request after another, each for
+ * its real cost; a refused request costs nothing. The model follows reality by a turn of the loop.
  *
- * Nobody knows when a request has come: it lay in its socket while the loop was busy. Requests that one turn hands over are taken to have
- * come evenly over the turn before, which is the time since the loop has looked for them last; after a pause of the loop, just now.
+ * The arrival of a request is not observable: its bytes lay in the socket while the loop was busy. The model assumes that the requests of
+ * one turn arrived evenly over the turn before, since the loop last polled its sockets; after a pause of the loop, just now.
  *
- * A response is late when the loop has delayed it for longer than the guard lets any request of its class wait. That delay is its time since
- * it came, less its own: the time of its handler, or, for an async one, the shortest that its route has ever taken. And it is no longer
- * than the loop has been busy without a pause: in a pause the request waited for something else, such as a database.
+ * A response is late when the loop delayed it for longer than the longest wait of its class. The delay is the time since the arrival
+ * minus the request's own time: that of its handler, or for an async handler the shortest time of its route so far. The delay is at most
+ * the time for which the loop was busy without a pause: in a pause the request waited for something else, such as a database.
  *
- * A late response that the model runs in time would have been saved; one in time that the model refuses would have been lost.
+ * Late responses that the model runs in time count as saved; responses in time that the model refuses count as lost.
  */
 import { performance } from '@millrace/base/timers';
 import { atTurnEnd } from '@millrace/base/turn';
@@ -26,15 +26,15 @@ import type { ClassCounts } from './stats.js';
 import type { Ticket } from './ticket.js';
 import { Waiting } from './waiting.js';
 
-/** Requests of all guards in shadow of this thread, those that are gone included; without exempt ones. */
+/** Counts of all guards in shadow of this thread, closed ones included; without exempt requests. */
 export interface ShadowTotals {
-  /** Requests of which the outcome is known. */
+  /** Requests whose outcome is known. */
   requests: number;
   /** Requests that would have been refused. */
   refused: number;
-  /** Responses that came too late. */
+  /** Responses that the loop delayed too long. */
   late: number;
-  /** Late ones that would have been in time. */
+  /** Late responses that would have been in time. */
   saved: number;
   /** Responses in time whose requests would have been refused. */
   lost: number;
@@ -42,10 +42,10 @@ export interface ShadowTotals {
 
 const totals: ShadowTotals = { requests: 0, refused: 0, late: 0, saved: 0, lost: 0 };
 
-/** What the guards in shadow of this thread have counted. `stats()` of a guard brings its share up to date. */
+/** Returns the counts of this thread's guards in shadow. A guard's `stats()` updates its share. */
 export const shadowTotals = (): ShadowTotals => ({ ...totals });
 
-/** The model has no async requests under way: what one takes after its handler has returned is part of its cost. */
+/** The model has no async requests in progress: time after the handler has returned is part of the request's cost. */
 const noGate = { size: 0 };
 
 export class Shadow {
@@ -56,14 +56,14 @@ export class Shadow {
   readonly #waiting = new Waiting<Replayed>();
   readonly #forecast: Forecast;
   readonly #eviction: Eviction<Replayed>;
-  /** When the model's loop is free for the next request. */
+  /** Time at which the model's loop is free for the next request, in ms. */
   #freeMs = Number.NEGATIVE_INFINITY;
   #trimmedMs = 0;
-  /** Requests of this turn, the loop's count of turns, and when the first of them came to the guard. */
+  /** Requests of this turn, the loop's count of turns, and the time at which the first of them reached the guard. */
   #turn: Replayed[] = [];
   #turns = 0;
   #begunMs = Number.NEGATIVE_INFINITY;
-  /** Time over which they have come. */
+  /** Time over which they arrived, in ms. */
   #spanMs = 0;
 
   readonly #turnOver = (): void => {
@@ -93,7 +93,7 @@ export class Shadow {
     );
   }
 
-  /** A request has come, and will run. `limit`: a limit beside the guard would have refused it. */
+  /** Records a request that will run. `limit`: a limit outside the guard that would have refused it. */
   arrived(ticket: Ticket, nowMs: number, limit: ShedReason | null = null): void {
     if (this.#turn.length === 0) {
       const { turns } = this.#time;
@@ -108,14 +108,14 @@ export class Shadow {
     this.#turn.push(ticket.replayed);
   }
 
-  /** Its handler has returned after so long, and had answered by then or not. */
+  /** Records that the handler returned after `tookMs`. `answered`: the response was complete by then. */
   ran({ replayed }: Ticket, tookMs: number, answered: boolean): void {
     if (replayed === null) return;
     replayed.costMs = tookMs + this.#time.extraMs + (answered ? 0 : this.#time.asyncMs);
     replayed.isAsync = !answered;
   }
 
-  /** Its response is complete, or its client has left. */
+  /** Records that the response is complete, or that the client left. */
   over(ticket: Ticket, nowMs: number): void {
     const { replayed, route } = ticket;
     if (replayed === null) return;
@@ -128,12 +128,12 @@ export class Shadow {
     this.#settle(replayed);
   }
 
-  /** Has the model do what it would have done up to the last pause of the loop: what comes now has not come before that. */
+  /** Advances the model to the last pause of the loop: later requests arrived after it. */
   catchUp(nowMs: number): void {
     this.#advance(nowMs - this.#time.busyFor(nowMs));
   }
 
-  /** Nothing comes any more: the model runs what still waits. */
+  /** Runs the rest of the model's queue; no requests follow. */
   close(): void {
     this.#turnOver();
     this.#advance(Number.POSITIVE_INFINITY);
@@ -198,7 +198,7 @@ export class Shadow {
     this.#settle(request);
   }
 
-  /** Counts a request when both ends of it are known: that in reality and that in the model. Called at each of them. */
+  /** Counts a request once its real outcome and its outcome in the model are known. Called at both. */
   #settle(request: Replayed): void {
     const { cls, fate, arrivedMs, endedMs, hasLeft } = request;
     if (fate === 'open' || Number.isNaN(arrivedMs) || Number.isNaN(endedMs)) return;

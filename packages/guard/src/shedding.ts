@@ -1,4 +1,4 @@
-/** Answers requests in the application's place: with a stale copy if there is one, else with a refusal, a little later. */
+/** Responds in place of the application: with a stale copy if there is one, else with a delayed refusal. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { captureContext, runInContext } from '@millrace/base/context';
 import { show } from '@millrace/base/errors';
@@ -14,7 +14,7 @@ import type { Ticket } from './ticket.js';
 
 /** Source of a response for a request that is about to be shed: a handler with stale copies of its answers. */
 export interface StaleSource {
-  /** Answers and returns true, or leaves the response alone. */
+  /** Responds and returns true, or leaves the response alone and returns false. */
   answer(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean>;
 }
 
@@ -40,7 +40,7 @@ export class Shedding {
     this.#rejections = new Rejections(options.rejectDelay);
   }
 
-  /** Time of the last refusal. */
+  /** Time of the last refusal, in ms. */
   get lastMs(): number {
     return this.#lastMs;
   }
@@ -50,25 +50,25 @@ export class Shedding {
     return this.#rejections.delayMs;
   }
 
-  /** Refusals that are held back. */
+  /** Number of delayed refusals. */
   get held(): number {
     return this.#rejections.size;
   }
 
-  /** The guard is closed: refusals are not held back from now on. */
+  /** Stops delaying refusals; called when the guard closes. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Answers now what is held back. */
+  /** Sends the delayed refusals now. */
   flush(): void {
     this.#rejections.flush();
   }
 
-  /** Turns a request away that was not run, and is not in the queue any more. */
+  /** Sheds a request that has not run and is no longer queued. */
   shed(ticket: Ticket, reason: ShedReason, waitMs: number, now: number): void {
     ticket.stage = 'shed';
-    // Its answer is given from a timer that others share, or from a slice.
+    // Its response leaves from a shared timer, or from a slice.
     ticket.context ??= captureContext('auto');
     this.#lastMs = now;
     if (this.#caches.size === 0 || !ticket.hasResponse()) this.#refuse(ticket, reason, waitMs, now);
@@ -81,7 +81,7 @@ export class Shedding {
     for (const cache of this.#caches) {
       try {
         const answered = cache.answer(ticket.req, ticket.res);
-        // Not awaited unless it has to be: an answer at hand is given in this turn.
+        // Awaited only if it is a promise: an immediate response leaves in this turn.
         if (answered !== true && (answered === false || !(await answered))) continue;
         ticket.stage = 'over';
         this.#counts[ticket.cls]!.stale++;
@@ -90,7 +90,7 @@ export class Shedding {
       } catch (error) {
         process.emitWarning(`A cache of the guard failed: ${show(error)}`, 'MillraceWarning');
         if (!res.headersSent) {
-          // Those of a copy that was not sent do not belong to a refusal.
+          // Headers of a copy that was not sent do not belong to a refusal.
           for (const name of res.getHeaderNames()) {
             if (!(name in headers)) res.removeHeader(name);
           }
@@ -128,12 +128,12 @@ export class Shedding {
         req: ticket.req,
       });
     } catch (error) {
-      // Not here, in the middle of what others wait for.
+      // Thrown later: other requests wait for this call.
       throwLater(error);
     }
   }
 
-  /** Seconds until what waits now will have been done, and one at least. */
+  /** Returns the seconds until the present queue is done, at least 1. */
   #retryAfter(): number {
     const { retryAfter } = this.#options;
     if (retryAfter !== 'auto') return retryAfter;

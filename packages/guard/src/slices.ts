@@ -1,6 +1,6 @@
 /**
- * Runs what waits in slices of some milliseconds, so that between two of them the loop reads, writes, accepts, and answers health
- * checks. The only file of the guard that knows the loop's phases.
+ * Runs waiting requests in slices of some milliseconds, so that between two slices the loop reads, writes, accepts, and answers health
+ * checks. The only file of the guard that depends on the loop's phases.
  *
  * A slice runs in the check phase, one request an immediate: ticks and promise jobs of one come before the next, as if each had
  * come alone. Between two slices the loop makes turns with nothing to run. libuv accepts one connection a turn, so with slow
@@ -10,24 +10,24 @@
 import { performance, setImmediate } from '@millrace/base/timers';
 import { throwLater } from '@millrace/base/turn';
 
-/** Work that the guard does for its slices. */
+/** Operations of the guard that slices call. */
 interface Work {
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   readonly size: number;
-  /** One of them may run now. */
+  /** True if a waiting request may run now. */
   readonly hasMore: boolean;
-  /** Runs the next. */
+  /** Runs the next request. */
   runNext(): void;
-  /** A slice is over. */
+  /** Called at the end of a slice. */
   sliceOver(): void;
-  /** The loop has had its turns, and there is nobody left to run. */
+  /** Called when no request is left to run, after the last slice or rest. */
   ended(): void;
 }
 
-/** Rests that ended early make up for one that has more to do, a crowd that connects at once, up to so many ms. */
+/** Most unused time in ms that a later, longer rest may use, as when a crowd connects at once. */
 const maxCreditMs = 100;
 
-/** Requests of one slice at most. A slice that ends before its time costs one turn of the loop. */
+/** Most requests per slice. A slice that ends before its time costs one turn of the loop. */
 const maxRuns = 512;
 
 export class Slices {
@@ -38,11 +38,11 @@ export class Slices {
   #count = 0;
   /** Start of the slice; NaN until its first request. */
   #begunMs = Number.NaN;
-  /** Time that rests may still take, in ms: each slice adds its share, and rests that end early save theirs. */
+  /** Time left for rests, in ms: each slice adds its share, and rests that end early save theirs. */
   #restCreditMs = maxCreditMs;
   #restBegunMs = 0;
   #restTurns = 0;
-  /** Requests and connections that came since the last turn of a rest. */
+  /** Requests and connections since the last turn of a rest. */
   #noticed = 0;
 
   readonly #one = (): void => {
@@ -59,10 +59,10 @@ export class Slices {
     try {
       this.#work.sliceOver();
     } catch (error) {
-      // Those who wait have to go on.
+      // The waiting requests must still run.
       throwLater(error);
     }
-    // After a long slice others are given their turn even if nobody waits: what the next turn brings comes after them.
+    // After a long slice the loop turns even if no request waits: requests of the next turn run after the other work.
     if (tookMs < this.#sliceMs && !this.#work.hasMore) {
       this.#isActive = false;
       this.#work.ended();
@@ -96,12 +96,12 @@ export class Slices {
     if (restShare === 0) this.#restCreditMs = 0;
   }
 
-  /** A slice is under way or will be: what comes now has to wait for it. */
+  /** True while slices run, rest or are scheduled: new requests wait for them. */
   get isActive(): boolean {
     return this.#isActive;
   }
 
-  /** Slices since there was nothing to run. */
+  /** Slices run since they last started. */
   get count(): number {
     return this.#count;
   }
@@ -114,7 +114,7 @@ export class Slices {
     this.#begin();
   }
 
-  /** A request that did not wait has held the loop for so long: others are given their turn before the next is run. */
+  /** Records loop time of a request that ran directly. A rest follows before the next queued request. */
   restAfter(tookMs: number): void {
     if (this.#isActive || tookMs < this.#sliceMs) return;
     this.#isActive = true;
@@ -122,7 +122,7 @@ export class Slices {
     this.#rest(tookMs);
   }
 
-  /** A request or a connection came in. */
+  /** Records a new request or connection. */
   notice(): void {
     this.#noticed++;
   }

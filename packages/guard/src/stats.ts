@@ -48,11 +48,11 @@ export interface RouteStats {
 /** Requests of one cohort, such as a tenant. */
 export interface CohortStats {
   cohort: string;
-  /** Requests that were run, were refused, and, under `observe`, would have been refused. */
+  /** Requests that ran, that were refused, and, under `observe`, that would have been refused. */
   count: number;
   shed: number;
   wouldShed: number;
-  /** Time its handlers held the loop until they returned, in ms. */
+  /** Time for which its handlers kept the loop busy until they returned, in ms. */
   busyMs: number;
 }
 
@@ -87,7 +87,7 @@ export class ClassCounts {
   readonly wouldShed = byReason();
   #waitMs = 0;
   #maxWaitMs = 0;
-  /** Waits in µs, of those that waited. Made when the first does. */
+  /** Histogram of the waits in µs of requests that waited. Created by the first one. */
   #waits: RecordableHistogram | null = null;
 
   ranAfter(waitMs: number): void {
@@ -117,7 +117,7 @@ export class ClassCounts {
     };
   }
 
-  /** Over all that were run: those that did not wait come before the first of the histogram. */
+  /** Returns percentiles over all admitted requests: requests that did not wait come before the first of the histogram. */
   #percentile(percent: number): number {
     const above = this.admitted * (1 - percent / 100);
     if (this.#waits === null || above >= this.waited) return 0;

@@ -1,4 +1,4 @@
-/** One request on its way through the guard. Adapters say how it is run, answered, and known to be over. */
+/** Request on its way through the guard. Adapters define its run, its refusal and its end. */
 import type { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -35,13 +35,13 @@ export abstract class Ticket {
   cls: ClassIndex;
   readonly route: Route;
 
-  // The rest is the guard's.
+  // The fields below belong to the guard.
   stage: Stage = 'new';
   /** Cohort, set at the request's arrival. */
   cohort!: Cohort;
   arrivedMs = 0;
   startedMs = 0;
-  /** Wait predicted at its arrival, before correction. */
+  /** Wait predicted at its arrival, in ms, before correction. */
   predictedMs = 0;
   owner: TicketOwner | null = null;
   context: AsyncResource | null = null;
@@ -66,7 +66,7 @@ export abstract class Ticket {
     this.cohort.open++;
   }
 
-  /** Ends what `hold` began. */
+  /** Reverts `hold`. */
   release(): void {
     this.route.open--;
     this.cohort.open--;
@@ -107,9 +107,9 @@ export abstract class Ticket {
   }
 }
 
-// ---- when the exchange of a ticket is over, for pipelined ones too
+// ---- detects the end of a ticket's exchange, for pipelined ones too
 
-/** The ticket of a response. A property and one listener for all: a closure for each would be a third of what a ticket costs. */
+/** Key of a response's ticket. A property and one listener for all: a closure for each would be a third of a ticket's cost. */
 const ticketOf = Symbol('millrace.ticket');
 
 type Watched = ServerResponse & { [ticketOf]?: Ticket };
@@ -121,18 +121,18 @@ function responseClosed(this: Watched): void {
   this[ticketOf]!.closed();
 }
 
-/** Has `closed` of a ticket called, once its answer has been sent or its connection is closed. */
+/** Calls `closed` of a ticket once its response has been sent or its connection is closed. */
 function watchClose(ticket: Ticket): void {
   const res = ticket.res as Watched;
   if (res[ticketOf] === undefined) {
     res[ticketOf] = ticket;
     res.on('close', responseClosed);
   } else {
-    // Another guard has a ticket for it.
+    // Another guard has a ticket for this response.
     res.on('close', () => ticket.closed());
   }
   const { socket } = ticket.req;
-  // An answer that waits behind another one of its connection has no socket yet. Node.js 20 and 22 do not close it if the
+  // A response that waits behind another one of its connection has no socket yet. Node.js 20 and 22 do not close it if the
   // connection closes meanwhile.
   if (res.socket === null && socket && !socket.destroyed) watchSocket(socket, ticket);
 }

@@ -1,15 +1,15 @@
 /**
- * The requests that wait: by class, within a class by cohort, and within a cohort by route. A class is served before those below it.
- * Cohorts of one class share the loop's time, and so do routes of one cohort (start-time fair queueing: who has had the least goes next).
- * So a route of slow requests cannot hold up one of quick ones, and a tenant that floods the server waits behind its own requests.
- * Without the option `cohort` there is one cohort. Knows neither clock nor loop.
+ * Queue of waiting requests: by class, within a class by cohort, and within a cohort by route. A class is served before the classes
+ * below it. Cohorts of one class share the loop's time, and so do routes of one cohort. This is start-time fair queueing: the sharer
+ * with the least time so far goes next. So a route of slow requests does not block a route of quick ones, and a tenant that floods the
+ * server waits behind its own requests. Without the option `cohort` there is one cohort. The queue uses neither clock nor loop.
  */
 import { type ClassIndex, low } from './classes.js';
 import type { Cohort } from './cohorts.js';
 import { type Linked, List } from './list.js';
 import type { Route } from './routes.js';
 
-/** What the order goes by. */
+/** Properties of a request that decide its place within its class. */
 export interface Kind {
   readonly route: Route;
   readonly cohort: Cohort;
@@ -21,44 +21,44 @@ export interface Waiter<Item> extends Kind, Linked<Item> {
   readonly arrivedMs: number;
 }
 
-/** What a request of a route costs beside its handler, and beside that if it is async, in ms. */
+/** Cost per request beside its handler, and the further cost if it is async, in ms. */
 export interface Extra {
   readonly extraMs: number;
   readonly asyncMs: number;
 }
 
-/** One that shares time with others. */
+/** Cohort or route that shares the loop's time with others. */
 interface Sharer {
-  /** Time it has been given, on the clock of those it shares with. */
+  /** Loop time it has received, in ms on the clock of its shares. */
   givenMs: number;
-  /** Whether it has a request; `passAsync`: one of a route whose handlers answer before they return. */
+  /** Reports whether a request waits. `passAsync`: count only routes whose handlers answer before they return. */
   hasNext(passAsync: boolean): boolean;
 }
 
-/** Sharers that are remembered while nothing of them waits. */
+/** Bound on remembered sharers that have no waiting requests. */
 const maxAhead = 1000;
 
-/** Those that share time, by what they stand for. */
+/** Fair shares of the loop's time, by route or cohort. */
 class Shares<Key, Member extends Sharer> {
   readonly members = new Map<Key, Member>();
-  /** The clock of shares: what the one that was served last had been given. */
+  /** Virtual clock: the received time, in ms, of the sharer served last. */
   #clockMs = 0;
-  /** Keys of which nothing waits now, and which have had more than that: they are not owed anything when they come back. */
+  /** Received time of sharers without waiting requests that are ahead of the clock. They resume there when they return. */
   readonly #ahead = new Map<Key, number>();
 
-  /** The member of that key; `make` is called for a new one. */
+  /** Returns the member of a key; calls `make` for a new one. */
   of(key: Key, make: () => Member): Member {
     let member = this.members.get(key);
     if (member !== undefined) return member;
     member = make();
-    // One that comes anew has no claim on the time when it had nothing to do.
+    // A new member gets no credit for the time when it had no requests.
     member.givenMs = Math.max(this.#clockMs, this.#ahead.get(key) ?? 0);
     this.#ahead.delete(key);
     this.members.set(key, member);
     return member;
   }
 
-  /** The one that has had the least. */
+  /** Returns the member with the least received time, or null. */
   least(passAsync: boolean): Member | null {
     let least: Member | null = null;
     for (const member of this.members.values()) {
@@ -74,11 +74,11 @@ class Shares<Key, Member extends Sharer> {
     member.givenMs += ms;
   }
 
-  /** Nothing of it waits any more. */
+  /** Removes a member that has no waiting requests left. */
   drop(key: Key, { givenMs }: Member): void {
     this.members.delete(key);
     if (this.members.size === 0) {
-      // Nobody is left to share with.
+      // No other member is left to share with.
       this.#ahead.clear();
       return;
     }
@@ -89,7 +89,7 @@ class Shares<Key, Member extends Sharer> {
   }
 }
 
-/** Requests of one route that wait in one cohort of one class, oldest first. */
+/** Waiting requests of one route in one cohort of one class, oldest first. */
 class Lane<Item extends Waiter<Item>> implements Sharer {
   givenMs = 0;
   readonly items = new List<Item>();
@@ -105,7 +105,7 @@ class Lane<Item extends Waiter<Item>> implements Sharer {
   }
 }
 
-/** Requests of one cohort that wait in one class. */
+/** Waiting requests of one cohort in one class. */
 class Crowd<Item extends Waiter<Item>> implements Sharer {
   givenMs = 0;
   readonly routes = new Shares<Route, Lane<Item>>();
@@ -122,7 +122,7 @@ class Crowd<Item extends Waiter<Item>> implements Sharer {
     return work;
   }
 
-  /** Its work before a request of that route. */
+  /** Returns the work of this cohort, in ms, before a new request of a route. */
   workBefore(route: Route, extra: Extra): number {
     const own = this.routes.members.get(route);
     const ownMs = own?.workMs(extra) ?? 0;
@@ -146,7 +146,7 @@ export class Waiting<Item extends Waiter<Item>> {
     new ClassQueue(),
     new ClassQueue(),
     new ClassQueue(),
-    // Exempt requests run at once; one of an adapter's own making may still be pushed.
+    // Exempt requests run at once; a custom adapter may still push one.
     new ClassQueue(),
   ];
   #size = 0;
@@ -181,7 +181,7 @@ export class Waiting<Item extends Waiter<Item>> {
     this.#size--;
   }
 
-  /** Takes the next to run, or null. `passAsync`: only of routes whose handlers answer before they return. */
+  /** Takes the next request to run, or null. `passAsync`: only from routes whose handlers answer before they return. */
   take(passAsync: boolean): Item | null {
     for (const { size, cohorts } of this.#classes) {
       if (size === 0) continue;
@@ -197,7 +197,7 @@ export class Waiting<Item extends Waiter<Item>> {
     return null;
   }
 
-  /** Reports whether there is a request of a route whose handlers answer before they return. */
+  /** Reports whether a request waits whose route's handlers answer before they return. */
   get hasSync(): boolean {
     for (const { cohorts } of this.#classes) {
       for (const crowd of cohorts.members.values()) if (crowd.hasNext(true)) return true;
@@ -205,7 +205,7 @@ export class Waiting<Item extends Waiter<Item>> {
     return false;
   }
 
-  /** The one of that class that has waited longest; null when there is none. */
+  /** Returns the request of a class that has waited longest; null when none waits. */
   oldest(cls: ClassIndex): Item | null {
     let oldest: Item | null = null;
     for (const crowd of this.#classes[cls]!.cohorts.members.values()) {
@@ -217,7 +217,7 @@ export class Waiting<Item extends Waiter<Item>> {
     return oldest;
   }
 
-  /** The newest of the cohort with the most work in that class, of its route with the most: the one that costs the others least to lose. */
+  /** Returns the newest request of the route with the most work, in the cohort with the most work: the cheapest loss for the others. */
   newestOfMostWork(cls: ClassIndex): Item | null {
     const crowds = this.#classes[cls]!.cohorts.members.values();
     const most = mostOf(crowds, (crowd) => crowd.workMs(nothing));
@@ -225,8 +225,8 @@ export class Waiting<Item extends Waiter<Item>> {
   }
 
   /**
-   * A request that may give way to this one: of a class below, the lowest first; else of another cohort of its class that has more work in
-   * the queue than its own has with it. Null when there is none.
+   * Returns a request to evict in favour of this one: from a lower class, the lowest first; else from another cohort of its class with
+   * more queued work than its own cohort has with this request. Null when there is none.
    */
   givesWayTo({ cls, route, cohort }: Kind & { readonly cls: ClassIndex }): Item | null {
     for (let below = low as ClassIndex; below > cls; below--) {
@@ -241,8 +241,8 @@ export class Waiting<Item extends Waiter<Item>> {
   }
 
   /**
-   * Work in ms that comes before a request of that class and kind: all of the classes above; of its own, what fair shares give the others
-   * first. A kind of null: before one that comes after all of its class.
+   * Returns the work in ms before a request of this class and kind: all work of the classes above, and in its own class the work that
+   * fair shares run first. With a null kind: the work before a request that is last in its class.
    */
   workBefore(cls: ClassIndex, kind: Kind | null, extra: Extra): number {
     let work = 0;
@@ -261,12 +261,12 @@ export class Waiting<Item extends Waiter<Item>> {
   }
 }
 
-/** What a request of a route costs the loop in all, in ms. */
+/** Returns the total loop time per request of a route, in ms. */
 export function costOf(route: Route, { extraMs, asyncMs }: Extra): number {
   return route.costMs + extraMs + (route.isAsync ? asyncMs : 0);
 }
 
-/** What those beside `own` will have been given when it has been given `dueMs`: each as much, or all it wants. */
+/** Returns the time the members beside `own` receive until `own` has received `dueMs`: each as much, or all its work if that is less. */
 function fairWork<Key, Member extends Sharer & { workMs(extra: Extra): number }>(
   { members }: Shares<Key, Member>,
   own: Member | undefined,
