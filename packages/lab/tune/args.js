@@ -15,7 +15,7 @@ import { GROUPS, switchNames } from './switches.js';
  * @returns {Options}
  * @throws {UsageError} one sentence: the option, its value, what is allowed
  *
- * @typedef {object} Options by their names; what was not given is undefined, except these
+ * @typedef {object} Options by their names; an option not given is undefined, except these
  * @property {string} command
  * @property {string[]} url
  * @property {string[]} only groups of switches
@@ -70,7 +70,7 @@ function checkLoad({ url, rate, connections, health, duration = DURATION_S }) {
   checkRate({ url, rate, duration });
 }
 
-/** A list with commas. */
+/** Splits a list at its commas. */
 function names(option, text, allowed) {
   if (text === undefined) return undefined;
   const all = text.split(',').map((each) => each.trim());

@@ -7,7 +7,7 @@ import { USAGE } from './options.js';
  * The command `tune`: tries switches on a server, and ends the process.
  *
  * @param {string[]} argv
- * @param {string} [command] what it was called by
+ * @param {string} [command] its name on the command line
  * @returns {Promise<never>}
  */
 export const tuneCommand = (argv, command = 'millrace tune') =>

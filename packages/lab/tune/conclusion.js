@@ -5,7 +5,7 @@ import { commandLine } from './switches.js';
 const times = (ratio) => ratio.toFixed(2);
 
 /**
- * Sentences for the end of the results. Findings are corrected for the number of switches; intervals are those of each one alone.
+ * Returns the sentences after the results. Findings are corrected for the number of switches; the interval of each switch is not.
  *
  * @param {import('../experiment/judge.js').Results} results
  * @param {{ command: string, switches: import('./switches.js').Switch[] }} tried

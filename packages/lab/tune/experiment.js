@@ -1,4 +1,4 @@
-/** Tuning as an experiment: the command as it is is the control, and with each switch it is a treatment. */
+/** Tuning as an experiment: the unchanged command is the control, and the command with one switch is a treatment. */
 import { loadOf } from '../compare/experiment.js';
 import { metricsOf } from '../compare/metrics.js';
 import { readExperiment } from '../experiment/format.js';
@@ -11,7 +11,7 @@ import { CONNECTIONS, DURATION_S, ROUNDS, WARMUP_S } from './options.js';
 import { switchesFor } from './switches.js';
 
 /**
- * Starts the server once with each switch before anything is measured: one with which it does not start is left out, with what it said.
+ * Starts the server once with each switch before the measurement. Leaves out a switch with which it does not start, and reports its output.
  *
  * @param {import('./args.js').Options} options
  * @param {{ cleanup: import('../run/cleanup.js').Cleanup }} on
@@ -53,9 +53,9 @@ export async function tuningOf(options, { cleanup }) {
       question: 'Which switch makes the server better?',
       about: `Command: ${command}\nNot tried: ${untried.join('; ')}.`,
       control: { ...control, isOn: () => false },
-      // What a switch does is not for the lab to see; that it is set, it knows.
+      // The lab cannot verify the effect of a switch, only that it is set.
       treatment: tried.map(({ name, env }) => ({ ...arm(name, env), isOn: () => true })),
-      // As it will run later: more threads, or processes, are worth nothing on one core.
+      // All cores, as in later use: on one core more threads or processes have no value.
       load: { ...loadOf(withDefaults(options), fill), pin: false },
       metrics: metricsOf({ isOpen: rate !== undefined, isMessages: false }),
       rounds: Object.fromEntries(SIZES.map((size) => [size, rounds])),
@@ -77,7 +77,7 @@ async function check(arm, cleanup) {
   await server.stop();
 }
 
-/** The way out of a refusal, in terms of the command line. */
+/** Returns the remedy for a refusal, as options of the command line. */
 function adviceOf({ kind, advice }) {
   if (kind === 'saturated') {
     return 'Ask for less (-R for a rate, fewer -c), so that the server is what is measured';

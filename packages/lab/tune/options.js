@@ -3,7 +3,7 @@ import { optionLines } from '@millrace/base/command';
 import { EXIT_CODES, measuring, OUTPUT } from '../experiment/options.js';
 import { list, number, text } from '../run/command.js';
 
-/** With fewer rounds a switch among many could not be shown to be better: p is corrected for the number of switches. */
+/** Least number of rounds: with fewer, no switch among many can be shown to be better, as p is corrected for their number. */
 export const ROUNDS = 10;
 export const DURATION_S = 2;
 export const WARMUP_S = 1;

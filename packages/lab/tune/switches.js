@@ -1,5 +1,5 @@
 /**
- * The switches that `tune` tries, one at a time: each is an environment, so that nothing of the user's command has to be understood here. A
+ * Switches that `tune` tries, one at a time. Each is a set of environment variables, so that the user's command need not be parsed. A
  * switch that cannot be tried has a reason instead.
  */
 import { createRequire } from 'node:module';
@@ -8,30 +8,30 @@ import { join } from 'node:path';
 /**
  * @typedef {object} Switch
  * @property {string} name of the arm, as short as fits a table
- * @property {string} group by which it can be chosen
+ * @property {string} group for `--only` and `--without`
  * @property {Record<string, string>} env added to that of the control
  */
 
-/** Groups by which switches can be chosen; those of --env are always tried. */
+/** Groups of switches, for `--only` and `--without`; switches of --env are always tried. */
 export const GROUPS = ['semi-space', 'threadpool', 'auto'];
 
-/** MB; V8 has 16 by default. */
+/** Sizes in MB; V8's default is 16. */
 const SEMI_SPACES = [32, 64];
 
-/** Threads; libuv has 4 by default. */
+/** Numbers of threads; libuv's default is 4. */
 const THREADS = [8, 16];
 
 /** Features of auto that can make a server cheaper. The guard refuses requests, and monitor only looks. */
 const FEATURES = ['ws', 'fs', 'dns', 'reads', 'net'];
 
-/** Why something that might be expected is not among them. */
+/** Reasons for switches that are not tried although a reader might expect them. */
 const NEVER = [
   'pipelined of millrace/pg: it takes a line of code; try it with millrace compare',
   'the guard: it refuses requests; MILLRACE=guard-shadow says what it would save',
 ];
 
 /**
- * The switches for a server that is started in a folder.
+ * Returns the switches for a server that is started in a folder.
  *
  * @param {object} options
  * @param {string[]} options.only groups
@@ -88,7 +88,7 @@ export function switchesFor({
   };
 }
 
-/** Names that --without may have. */
+/** Returns the names that --without accepts. */
 export const switchNames = () => {
   const { switches } = switchesFor({ only: GROUPS, without: [], env: {}, hasAuto: true });
   return [...GROUPS, ...switches.map(({ name }) => name)];
@@ -103,7 +103,7 @@ function findsAuto(folder) {
   }
 }
 
-/** A command line for a shell that starts the server with a switch. */
+/** Returns a shell command line that starts the server with a switch. */
 export function commandLine(command, { env }) {
   const words = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
   return [...words, command].join(' ');

@@ -1,9 +1,9 @@
 /**
- * Finds the addon: the one that was compiled here by `millrace build`, or else that of the package of this platform, which is an
- * optional dependency. It is optional at run time, too: without it everything works in JavaScript, and `nativeError` says why.
+ * Finds the addon: a local build by `millrace build`, or else the package of this platform, which is an
+ * optional dependency. The addon is optional at run time, too: without it everything works in JavaScript, and `nativeError` has the reason.
  *
- * MILLRACE_NATIVE in the environment: `0` leaves it alone, `1` makes a missing one an error of the import. MILLRACE_PREBUILD:
- * the folder to look in instead of the package, for a build with sanitizers.
+ * MILLRACE_NATIVE in the environment: `0` ignores the addon, `1` makes a missing one an error of the import. MILLRACE_PREBUILD:
+ * the folder to search instead of the package, for a build with sanitizers.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -27,21 +27,21 @@ if (!['', '0', '1'].includes(setting)) {
 }
 
 /**
- * A reason to go without the addon. `absent`: the package `name` is not installed; `faulty`: the one in `folder` cannot be used;
+ * Reason for the lack of an addon. `absent`: the package `name` is not installed; `faulty`: the one in `folder` cannot be used;
  * `forbidden`: Node.js loads no addons; `unknown`: no package has one for this platform; `runtime`: it could not work here.
  */
 export interface Absence {
   readonly kind: 'off' | 'runtime' | 'forbidden' | 'unknown' | 'absent' | 'faulty';
   readonly why: string;
-  /** Of the package that has the addon, or would have it; absent for one that was compiled here. */
+  /** Name of the package that has the addon, or would have it; absent for a local build. */
   readonly name?: string;
   readonly folder?: string;
 }
 
-/** The first addon that works, or what is wrong with each that is there, in one line. */
+/** Loads the first addon that works, or returns the fault of each one found, in one line. */
 function load(): Binding | Absence {
   if (setting === '0') return { kind: 'off', why: 'MILLRACE_NATIVE is 0' };
-  // These runtimes offer Node-API without the libuv beneath it, and end the process when that is called.
+  // These runtimes have Node-API without the libuv beneath it, and end the process on a call of libuv.
   if (otherRuntime !== null) {
     return { kind: 'runtime', why: `${otherRuntime} has no libuv for it` };
   }
@@ -65,12 +65,12 @@ function load(): Binding | Absence {
     faults.push(faulty(addon, { name, folder: found.folder }));
   }
   if (faults.length === 0) return nothing(places);
-  // An addon for the other C library is there as well, where the package manager looks at the processor alone.
+  // An addon for the other C library is installed as well if the package manager checks only the processor.
   const fitting = faults.find(({ name }) => name === `@millrace/${thisPlatform()}`) ?? faults[0]!;
   return { ...fitting, why: faults.map(({ why }) => why).join('; ') };
 }
 
-/** There is no addon at all. */
+/** Describes the lack of any addon. */
 function nothing(places: string[]): Absence {
   const platform = thisPlatform();
   if (!candidates().includes(platform)) {
@@ -82,7 +82,7 @@ function nothing(places: string[]): Absence {
 }
 
 function faulty(why: string, where: { name?: string; folder: string }): Absence {
-  // Node.js says so of any addon.
+  // Node.js reports this for any addon.
   const isForbidden = why.endsWith('loading addons is disabled.');
   return { kind: isForbidden ? 'forbidden' : 'faulty', why, ...where };
 }
@@ -103,13 +103,13 @@ function open(path: string, require: NodeJS.Require): Binding | string {
 
 const loaded = load();
 
-/** The addon; null where everything is done in JavaScript. */
+/** The addon; null if everything runs in JavaScript. */
 export const binding: Binding | null = 'why' in loaded ? null : loaded;
 
-/** Reason to go without it, for `millrace doctor`; null when there is an addon. */
+/** Reason for its lack, for `millrace doctor`; null when there is an addon. */
 export const absence: Absence | null = 'why' in loaded ? loaded : null;
 
-/** Why there is no addon; null when there is one. */
+/** Reason why there is no addon; null when there is one. */
 export const nativeError: string | null = absence === null ? null : absence.why;
 
 if (setting === '1' && absence !== null) {
@@ -121,8 +121,8 @@ if (setting === '1' && absence !== null) {
 }
 
 /**
- * Reports whether a library is shorter than it says: a copy or a build that was interrupted. The system's loader maps what
- * should be there and ends the process with SIGBUS. Other formats than ELF are checked by the system itself.
+ * Reports whether a library is shorter than its header says: an interrupted copy or build. The system's loader maps the missing
+ * part and ends the process with SIGBUS. Other formats than ELF are checked by the system itself.
  */
 function isCutShort(path: string): boolean {
   const file = openSync(path, 'r');
@@ -131,7 +131,7 @@ function isCutShort(path: string): boolean {
     readSync(file, header, 0, header.length, 0);
     if (header.readUInt32BE(0) !== elfMagic) return false;
     if (header.readUInt16BE(4) !== class64LittleEndian) return false;
-    // The table of the sections is the last thing in it.
+    // The section table is at the end of the file.
     const end =
       header.readBigUInt64LE(40) + BigInt(header.readUInt16LE(58) * header.readUInt16LE(60));
     return fstatSync(file).size < end;

@@ -1,5 +1,5 @@
 /**
- * The platforms whose addon is a package of its own: `@millrace/linux-x64-gnu`. The name has the system and the processor as Node.js
+ * Platforms whose addon is a package of its own: `@millrace/linux-x64-gnu`. The name has the system and the processor as Node.js
  * calls them, and on Linux the C library. `millrace` names all of them as optional dependencies when it is published, and a package
  * manager installs the one that fits.
  */
@@ -14,16 +14,16 @@ export const platforms: readonly string[] = [
   'win32-arm64',
 ];
 
-/** Names of platforms that this process may be of, in the order in which their addons are to be tried. */
+/** Returns the possible platform names of this process, in the order in which to try their addons. */
 export function candidates(): string[] {
   const here = `${process.platform}-${process.arch}`;
-  // An addon for the other C library does not load, so that nothing has to find out which one this is. That for musl comes first:
+  // An addon for the other C library does not load, so the C library need not be detected. The one for musl is first:
   // glibc has no library of musl's name, but musl takes glibc's name for its own.
   const names = process.platform === 'linux' ? [`${here}-musl`, `${here}-gnu`] : [here];
   return names.filter((name) => platforms.includes(name));
 }
 
-/** Name of the platform of this process; it need not have a package. Costs some milliseconds on Linux. */
+/** Returns the platform name of this process; it need not have a package. Costs some milliseconds on Linux. */
 export function thisPlatform(): string {
   const here = `${process.platform}-${process.arch}`;
   if (process.platform !== 'linux') return here;
