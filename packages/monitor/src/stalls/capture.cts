@@ -1,12 +1,12 @@
 /**
- * The stack of the main thread, taken from the watchdog. An inspector session evaluates a hidden function on top of the code that is
- * interrupted; that function reads its own stack and posts it back. Connecting, evaluating and disconnecting are posted in one go, so that
- * no session is open beyond that: an open one slows the program down, and delays its end.
+ * Takes the main thread's stack from the watchdog. An inspector session evaluates a hidden function on top of the interrupted
+ * code; that function reads its own stack and posts it back. Connecting, evaluating and disconnecting are posted together, so that
+ * no session stays open: an open session slows the program down, and delays its end.
  *
  * JavaScript is interrupted within a millisecond, also in a regular expression. Native code is not: the function runs when it returns. A sample
- * is *late* if the main thread has computed for long between question and answer, or has slept: then the stack is that of the caller.
+ * is *late* if the main thread computed or slept for long between question and answer: then the stack is that of the caller.
  *
- * The interrupted program must not notice. Neither promise jobs nor ticks run, as Node.js runs them by itself; and a
+ * The interrupted program must not notice. No promise jobs or ticks run, as Node.js runs them by itself, and a
  * `prepareStackTrace` of the program is not called.
  */
 import { builtin } from '@millrace/base/realm';
@@ -14,12 +14,12 @@ import { hrtime } from '@millrace/base/timers';
 import { ownTimes } from './process-state.cjs';
 import type { StallFrame, ThreadTimes, ToWatchdog } from './stall.cjs';
 
-/** The name of the hidden function: a property of `process`. */
+/** Name of the hidden function, a property of `process`. */
 const key = 'millrace.stalls.sample';
 const mostFrames = 64;
-/** The line of the evaluated expression. Those above it are of the hidden function. */
+/** Line of the evaluated expression. Lines above it belong to the hidden function. */
 const evaluation = /^ {4}at <anonymous>:1:\d+$/;
-/** Computing time in ms after which the thread was in native code. */
+/** Computing time in ms from which the thread counts as in native code. */
 const lateMs = 80;
 
 /** Hides the function, in the main thread. `post` must not throw. */
@@ -39,7 +39,7 @@ const now = (): number => Number(hrtime() / 1000n) / 1000;
 
 const changed = ['stackTraceLimit', 'prepareStackTrace'] as const;
 
-/** Null where there are no stacks: with frozen intrinsics, or with accessors of the program in the way. */
+/** Reads a stack; null if stacks are unavailable: with frozen intrinsics, or with accessors of the program in the way. */
 function stackOf(): string | null {
   const before = changed.map((name) => Object.getOwnPropertyDescriptor(Error, name));
   const [limit, prepare] = before;
@@ -56,16 +56,16 @@ function stackOf(): string | null {
   }
 }
 
-/** A stack. */
+/** Stack of the main thread. */
 interface Sample {
   readonly frames: readonly Frame[];
-  /** Taken when native code returned. */
+  /** True if it was taken when native code returned. */
   readonly isLate: boolean;
   /** Time in ms from question to answer. */
   readonly elapsed: number;
 }
 
-/** A line of a stack. Without a file it is a function of V8. */
+/** Line of a stack. Without a file it is a function of V8. */
 interface Frame extends Omit<StallFrame, 'file'> {
   readonly file: string | null;
 }
@@ -79,7 +79,7 @@ export class Capture {
   /** The reason why there are no samples; null if there are. */
   why: string | null = null;
 
-  /** `times`: those of the main thread; null where they are not known. */
+  /** `times`: CPU times of the main thread; null if unknown. */
   constructor(cwd: string, times: () => ThreadTimes | null) {
     this.#cwd = cwd;
     this.#times = times;
@@ -89,7 +89,7 @@ export class Capture {
     return this.#asked !== null;
   }
 
-  /** Asks for a sample, unless one is under way. */
+  /** Requests a sample, unless one is pending. */
   ask(): void {
     if (this.#asked !== null || this.why !== null) return;
     this.#number++;
@@ -102,19 +102,19 @@ export class Capture {
         silent: true,
       });
       session.disconnect();
-      // Not before: this thread may have waited for a CPU meanwhile.
+      // Read after the calls: this thread may have waited for a CPU meanwhile.
       this.#asked = { at: now(), times: this.#times() };
     } catch (error) {
       this.why = (error as Error).message;
     }
   }
 
-  /** Drops the sample that is under way: it belongs to a stall that is over. */
+  /** Drops the pending sample, which belongs to a past stall. */
   forget(): void {
     this.#asked = null;
   }
 
-  /** Reads an answer; null if nobody waits for it. */
+  /** Reads an answer; null if no sample is pending for it. */
   read({ number, at, times, stack }: ToWatchdog): Sample | null {
     const asked = this.#asked;
     if (asked === null || number !== this.#number) return null;
@@ -133,7 +133,7 @@ export class Capture {
   }
 }
 
-/** Reports whether the thread has computed or slept for long in `elapsed` ms. A wait for a CPU does not count. */
+/** Reports whether the thread computed or slept for long within `elapsed` ms. A wait for a CPU does not count. */
 function isLate(elapsed: number, before: ThreadTimes | null, after: ThreadTimes | null): boolean {
   if (before === null || after === null) return elapsed > lateMs;
   const cpu = after.cpu - before.cpu;
@@ -173,7 +173,7 @@ const isPlaced = (frame: Frame): frame is Placed =>
 const isForeign = ({ file }: Placed): boolean => /[\\/]?node_modules[\\/]/.test(file);
 const mostLines = 16;
 
-/** Result of all samples of a stall. */
+/** Combined result of a stall's samples. */
 interface Verdict {
   readonly at: StallFrame | null;
   readonly builtin: string | null;
@@ -187,31 +187,31 @@ const none: Verdict = {
   ...{ at: null, builtin: null, caller: null, stack: [], seen: null, agreeing: 0 },
 };
 
-/** The same functions, from the outermost one to this one, in several samples. */
+/** Common path of functions in several samples, from the outermost one. */
 interface Path {
   readonly depth: number;
-  /** The first of those samples, and the index of the innermost of these functions in it. */
+  /** First sample with this path, and the index of the innermost function of the path in it. */
   readonly frames: readonly Frame[];
   readonly index: number;
   count: number;
-  /** Time in ms that these samples stand for, and the part of the late ones. */
+  /** Time in ms that these samples represent, and the part of the late ones. */
   ms: number;
   lateMs: number;
 }
 
-/** Time in ms that a sample stands for. A late one stands for the whole time until its answer. */
+/** Returns the time in ms that a sample represents. A late one represents the whole time until its answer. */
 const usualMs = 20;
 
 /**
- * The samples of one stall. The function that blocks is the innermost one that more than half of them, by the time that they stand for, have in
- * the same place of the stack: it calls this and that, and samples catch it in each. Lines are not compared, as a loop has several.
+ * Samples of one stall. The blocking function is the innermost one that more than half of the samples, weighted by time, have in the
+ * same place of the stack: its callees vary, but it is in each sample. Lines are not compared, as a loop has several.
  */
 export class Samples {
   readonly #paths = new Map<string, Path>();
   count = 0;
-  /** Samples with a line of JavaScript outside Node.js. */
+  /** Number of samples with a line of JavaScript outside Node.js. */
   placed = 0;
-  /** Time that those stand for. */
+  /** Time in ms that those samples represent. */
   #placedMs = 0;
 
   add({ frames, isLate, elapsed }: Sample): void {
@@ -238,7 +238,7 @@ export class Samples {
   read(): Verdict {
     const paths = [...this.#paths.values()];
     const agreed = paths.filter(({ ms }) => ms * 2 > this.#placedMs);
-    // Without agreement, as between jobs that do not know each other, the function that most have.
+    // Without agreement, as between unrelated jobs, the most frequent function.
     const [best] =
       agreed.length > 0
         ? agreed.sort((a, b) => b.depth - a.depth)

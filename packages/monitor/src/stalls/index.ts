@@ -1,5 +1,5 @@
 /**
- * Stalls of the event loop, named while they last.
+ * Detects stalls of the event loop and names their cause while they last.
  *
  * @module monitor/stalls
  */

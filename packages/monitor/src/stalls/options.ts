@@ -23,7 +23,7 @@ export interface StallOptions {
   interval?: number;
   /** Format of the lines on stderr; false: none. Default: 'text'. */
   log?: 'text' | 'json' | false;
-  /** Lines that a minute may have: 1 to 10,000; default 30. Lower it if the log is expensive. */
+  /** Most lines per minute: 1 to 10,000; default 30. Lower it if the log is expensive. */
   linesPerMinute?: number;
   /** Server of `/live`, `/ready`, `/metrics` and `/stalls` beside the loop; false: none. Default: false. */
   probes?: ProbeOptions | false;

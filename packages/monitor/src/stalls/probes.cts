@@ -1,20 +1,20 @@
 /**
- * Probes and metrics by HTTP, answered by the watchdog while the event loop of the application is blocked. A process that is merely busy must
+ * Probes and metrics by HTTP, served by the watchdog while the event loop of the application is blocked. A process that is merely busy must
  * not be killed: `/ready` fails after a few seconds of blocking, so that requests go elsewhere, and `/live` only after a much longer time.
- * Both only know the loop and what the application says by `ready()`; that the application listens is for its own check.
+ * Both depend only on the loop and the application's `ready()`; whether the application listens needs a check of its own.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { builtin } from '@millrace/base/realm';
 import { performance } from '@millrace/base/timers';
 import type { ProbeSettings, Stall, StallState } from './stall.cjs';
 
-/** State of the loop, as the watchdog sees it. */
+/** State of the loop, observed by the watchdog. */
 export interface LoopState {
   /** Time in ms for which the loop has been blocked; 0 if it is not. */
   readonly blockedMs: number;
   /** False until the loop has turned once. */
   readonly hasTurned: boolean;
-  /** False while the application does not want to be ready. */
+  /** False while the application wants no requests. */
   readonly isWilling: boolean;
   readonly current: Stall | null;
   readonly recent: readonly Stall[];
@@ -28,11 +28,11 @@ interface Answer {
   readonly type?: string;
 }
 
-/** Bounds against clients that open connections and send nothing. */
+/** Limits for clients that open connections and send nothing. */
 const mostConnections = 64;
 const requestTimeoutMs = 5000;
 
-/** Serves until the thread ends. `done` is told the port, or why there is none. */
+/** Serves until the thread ends. Calls `done` with the port, or with the reason why there is none. */
 export function serveProbes(
   settings: ProbeSettings,
   read: () => LoopState,
@@ -68,7 +68,7 @@ function respond(
     'content-type': answer.type ?? 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(answer.body),
     'cache-control': 'no-store',
-    // A kept one may be closed in the moment of the next probe, which would fail.
+    // A kept connection may close at the moment of the next probe, which would fail.
     connection: 'close',
     ...(isRead ? {} : { allow: 'GET, HEAD' }),
   });
@@ -111,7 +111,7 @@ function answerOf(
 
 const msPerSecond = 1000;
 
-/** Figures of the process that need no main thread, and the stalls. */
+/** Metrics of the process that need no main thread, and the stalls. */
 function metricsOf({ blockedMs, counts, durations }: LoopState): string {
   const { user, system } = process.cpuUsage();
   const family = (name: string, kind: string, help: string, series: [string, number][]): string =>

@@ -1,11 +1,11 @@
 /**
- * The state of a thread as Linux shows it, read from another thread: `schedstat` has its time on a CPU and its time in the queue for one,
- * `syscall` the system call that it sleeps in. Both are small files that are kept open and read again from their beginning; a reading
+ * State of a thread in Linux's /proc, read from another thread: `schedstat` has its time on a CPU and its time in the queue for one,
+ * `syscall` the system call in which it sleeps. Both are small files, kept open and read again from their beginning; a reading
  * takes some 10 µs and does not disturb the thread.
  *
- * A loop is idle when its thread sleeps in epoll_wait on the loop's own descriptor. Which one that is has to be learned: execSync sleeps in
- * a loop of its own. A thread that sleeps on a descriptor and answers a heartbeat meanwhile sleeps in its main loop; the second time in a
- * row that this is the same descriptor, it is the one. A wrong guess, by two short calls of execSync, ends with the next two right ones.
+ * A loop is idle when its thread sleeps in epoll_wait on the loop's own descriptor. That descriptor has to be learned, as execSync sleeps in
+ * a loop of its own. A thread that sleeps on a descriptor and answers a heartbeat meanwhile sleeps in its main loop; a descriptor seen so
+ * twice in a row is the loop's. A wrong guess, by two short calls of execSync, ends with the next two right ones.
  */
 import { builtin } from '@millrace/base/realm';
 import type { ThreadTimes } from './stall.cjs';
@@ -13,13 +13,13 @@ import type { ThreadTimes } from './stall.cjs';
 const { openSync, readFileSync, readSync } = builtin('node:fs');
 const { arch } = process;
 
-/** A system call that a thread sleeps in. */
+/** System call in which a thread sleeps. */
 interface SystemCall {
   readonly name: string;
   readonly fd: number;
 }
 
-/** Numbers of system calls that can take long, on x64 and arm64; -1: not there. */
+/** Numbers of system calls that can take long, on x64 and arm64; -1: none. */
 const numbers: readonly (readonly [name: string, x64: number, arm64: number])[] = [
   ['read', 0, 63],
   ['write', 1, 64],
@@ -83,7 +83,7 @@ const parse = (schedstat: string): ThreadTimes => {
   return { cpu: Number(cpu) / nsPerMs, starved: Number(starved) / nsPerMs };
 };
 
-/** Times of the calling thread; null where they are not shown. A wait counts when it is over, so these are exact. */
+/** Returns the CPU times of the calling thread; null if unavailable. A wait counts when it is over, so these are exact. */
 export function ownTimes(): ThreadTimes | null {
   try {
     return parse(readFileSync('/proc/thread-self/schedstat', 'latin1'));
@@ -101,7 +101,7 @@ export class ThreadState {
   /** Descriptor of the loop; -1: not learned yet. */
   #loop = -1;
   #candidate = -1;
-  /** Descriptor that the thread slept on at the last look; -1: none. */
+  /** Descriptor on which the thread slept at the last look; -1: none. */
   #asleepOn = -1;
 
   private constructor(schedstat: number, syscall: number) {
@@ -109,7 +109,7 @@ export class ThreadState {
     this.#syscall = syscall;
   }
 
-  /** Null where the kernel, or a sandbox, does not show the thread. */
+  /** Opens the files of a thread; null if the kernel or a sandbox hides them. */
   static open(folder: string): ThreadState | null {
     try {
       const schedstat = openSync(`${folder}/schedstat`, 'r');
@@ -127,7 +127,7 @@ export class ThreadState {
     return parse(this.#read(this.#schedstat));
   }
 
-  /** The system call that the thread sleeps in; null if it sleeps in none, undefined if it runs or wants to. */
+  /** Returns the system call in which the thread sleeps; null if it sleeps in none, undefined if it runs or is ready to run. */
   call(): SystemCall | null | undefined {
     const [number = '', first] = this.#read(this.#syscall).split(' ');
     if (number.startsWith('running')) return undefined;
@@ -135,7 +135,7 @@ export class ThreadState {
     return { name: names.get(Number(number)) ?? `system call ${number}`, fd: Number(first) };
   }
 
-  /** Reports whether the thread sleeps in its loop. Remembers the descriptor that it sleeps on, for {@link learn}. */
+  /** Reports whether the thread sleeps in its loop. Remembers its descriptor for {@link learn}. */
   isIdle(): boolean {
     const now = this.#read(this.#schedstat);
     if (now === this.#last && this.#wasIdle) return true;
@@ -147,7 +147,7 @@ export class ThreadState {
     return this.#wasIdle;
   }
 
-  /** A heartbeat that was sent after {@link isIdle} has been answered at once. */
+  /** Learns from a heartbeat sent after {@link isIdle} and answered at once. */
   learn(): void {
     const fd = this.#asleepOn;
     if (fd < 0) return;

@@ -1,7 +1,7 @@
 /**
- * Lines about stalls on stderr. The watchdog writes them itself and synchronously: `process.stderr` of a worker goes through the main thread,
- * which is blocked. A minute has a limited number of lines; the first line of the next minute says how many stalls had none. An error of
- * stderr, as when its disk is full or its reader is away, costs the line and nothing else.
+ * Logs stalls on stderr. The watchdog writes the lines itself and synchronously: `process.stderr` of a worker goes through the main thread,
+ * which is blocked. Lines per minute are limited; the first line of the next minute reports the number of omitted stalls. An error of
+ * stderr, such as a full disk or a closed pipe, loses the line and nothing else.
  */
 import { builtin } from '@millrace/base/realm';
 import { performance } from '@millrace/base/timers';
@@ -24,7 +24,7 @@ const placeOf = ({ function: name, file, line, column }: StallFrame): string =>
 /** `1.3 s` */
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
-/** The sentence about a stall, without its end mark. */
+/** Returns a sentence about a stall, without its end mark. */
 export function summaryOf(stall: Omit<Stall, 'summary'>, why: string | null): string {
   const { isOver, duration, systemCall } = stall;
   const length = isOver
@@ -62,7 +62,7 @@ export class Log {
     this.#linesPerMinute = linesPerMinute;
   }
 
-  /** Writes a line about a stall. False if there was no line left for it. */
+  /** Writes a line about a stall. Returns false if the limit of the minute is reached. */
   stall(stall: Stall): boolean {
     if (this.#format === false) return false;
     const minute = Math.floor(performance.now() / minuteMs);
@@ -86,7 +86,7 @@ export class Log {
     return true;
   }
 
-  /** Writes what is wrong with the watchdog itself. */
+  /** Writes a fault of the watchdog itself. */
   fault(sentence: string): void {
     if (this.#format === 'json')
       this.#write(JSON.stringify({ type: 'millrace.fault', message: sentence }));
@@ -97,7 +97,7 @@ export class Log {
     try {
       writeSync(stderr, `${line}\n`);
     } catch {
-      // It is full or closed. There is nobody to tell.
+      // stderr is full or closed, and there is no other place to report to.
     }
   }
 }

@@ -1,19 +1,19 @@
-/** A stall of the event loop as all sides know it: the watchdog, the main thread, logs and probes. Plain data, which threads can send. */
+/** Shared types of the watchdog, the main thread, logs and probes. Plain data, which threads can send. */
 
 /**
- * State of the main thread for most of the stall. computing: on a CPU. starved: ready to run, but other threads had the CPU.
- * parked: asleep, in a system call or for memory. unknown: the system does not say, as outside Linux.
+ * State of the main thread for most of the stall. computing: on a CPU. starved: ready to run, but without a CPU.
+ * parked: asleep, in a system call or for memory. unknown: not reported by the system, as outside Linux.
  */
 export type StallState = 'computing' | 'starved' | 'parked' | 'unknown';
 
 /** Times of a thread in ms, since its start. */
 export interface ThreadTimes {
   readonly cpu: number;
-  /** Ready to run, without a CPU. */
+  /** Time ready to run, without a CPU. */
   readonly starved: number;
 }
 
-/** A line of a stack, after source maps if Node.js has them on. */
+/** Line of a stack, after source maps if Node.js has them on. */
 export interface StallFrame {
   /** Name of the function; `(anonymous)` without one. */
   readonly function: string;
@@ -23,40 +23,40 @@ export interface StallFrame {
   readonly column: number;
 }
 
-/** One stall, while it lasts or when it is over. Times are in ms. */
+/** Stall of the event loop, current or past. Times are in ms. */
 export interface Stall {
   /** Number of the stall in this process, from 1. */
   readonly id: number;
   /** Time of day at its beginning, in ms since 1970. */
   readonly startedAt: number;
-  /** Duration so far, or of all of it: at least this long, up to one `interval` longer. Time in which the process was stopped does not count. */
+  /** Duration, so far or in total: at least this long, up to one `interval` longer. Time in which the process was stopped does not count. */
   readonly duration: number;
   readonly isOver: boolean;
   readonly state: StallState;
-  /** CPU time of the main thread meanwhile; null outside Linux. */
+  /** CPU time of the main thread during the stall; null outside Linux. */
   readonly cpu: number | null;
-  /** Time for which the main thread waited for a CPU; null outside Linux. */
+  /** Time in the stall for which the main thread waited for a CPU; null outside Linux. */
   readonly starved: number | null;
-  /** Name of the system call that a parked thread was in most of the time, `read` or `futex`; null if it was in none. */
+  /** Name of the system call of a parked thread for most of the time, `read` or `futex`; null if it was in none. */
   readonly systemCall: string | null;
-  /** The innermost line of JavaScript outside Node.js that most samples have; null if no sample has one. */
+  /** Innermost line of JavaScript outside Node.js in most samples; null if no sample has one. */
   readonly at: StallFrame | null;
-  /** The function of Node.js or V8 that this line has called, such as `RegExp.test`; null if the line itself runs. */
+  /** Function of Node.js or V8 called by this line, such as `RegExp.test`; null if the line itself runs. */
   readonly builtin: string | null;
-  /** The innermost line of the application, if `at` is in a package that it uses; else null. */
+  /** Innermost line of the application, if `at` is in a package that it uses; else null. */
   readonly caller: StallFrame | null;
-  /** The stack that most samples have, innermost first; at most 16 lines. */
+  /** Stack of most samples, innermost first; at most 16 lines. */
   readonly stack: readonly StallFrame[];
   /**
    * Grounds for `at`. during: the stack was taken from running JavaScript. after: it was taken when native code returned, so the
    * call is at this line or just before it.
    */
   readonly seen: 'during' | 'after' | null;
-  /** Stacks taken. */
+  /** Number of samples. */
   readonly samples: number;
-  /** Stacks that have `at`. */
+  /** Number of samples with `at`. */
   readonly agreeing: number;
-  /** All of this as a sentence. */
+  /** Sentence with all of this. */
   readonly summary: string;
 }
 
@@ -68,7 +68,7 @@ export interface ProbeSettings {
   readonly liveAfter: number;
 }
 
-/** Options as the watchdog uses them. */
+/** Options of the watchdog, complete. */
 export interface WatchdogSettings {
   readonly limit: number;
   readonly interval: number;
@@ -79,31 +79,31 @@ export interface WatchdogSettings {
 
 /** Start message of the watchdog. */
 export interface WatchdogStart extends WatchdogSettings {
-  /** {@link ANSWERED} and the other words. */
+  /** Shared memory with {@link ANSWERED} and the other words. */
   readonly words: Int32Array;
   readonly port: import('node:worker_threads').MessagePort;
-  /** Folder of the main thread in /proc; null where there is none. */
+  /** Folder of the main thread in /proc; null if there is none. */
   readonly thread: string | null;
   readonly cwd: string;
   /** Number of the first stall. */
   readonly firstId: number;
-  /** False for a watchdog in the place of one that has ended: the loop has turned before. */
+  /** False for the replacement of a watchdog that ended: the loop has turned before. */
   readonly isFirst: boolean;
 }
 
 /** Index of the word with the number of the last heartbeat that the main thread has answered. */
 export const ANSWERED = 0;
-/** Index of the word that is 0 while the application does not want to be ready. */
+/** Index of the word that is 0 while the application wants no requests. */
 export const READY = 1;
 
-/** From the watchdog to the main thread. A number is a heartbeat. */
+/** Message from the watchdog to the main thread. A number is a heartbeat. */
 export type ToMain =
   | number
   | { readonly stall: Stall }
   | { readonly probes: { readonly host: string; readonly port: number } }
   | { readonly why: string };
 
-/** From the main thread: a sample, with the number of its question, and when it was taken. */
+/** Message from the main thread: a sample, with the number of its question and the time at which it was taken. */
 export interface ToWatchdog {
   readonly number: number;
   /** Monotonic time in ms, which all threads share. */

@@ -1,9 +1,9 @@
 /**
- * The main thread's side of the watchdog: starts it, answers its heartbeats, and tells the application about stalls that are over. There is
- * one for each process, which all callers share.
+ * Main thread's side of the watchdog: starts it, answers its heartbeats, and tells the application about past stalls. Each process has
+ * one, which all callers share.
  *
- * The watchdog is a worker thread without a reference: it ends with the process. Should it die before, it is started again once; the second
- * death leaves the watch off, with the reason in `why`. What it has found out before is kept here.
+ * The watchdog is a worker thread without a reference: it ends with the process. If it dies before, it is started again once; the second
+ * death turns the watch off, with the reason in `why`. Earlier results are kept here.
  */
 
 import { channel } from 'node:diagnostics_channel';
@@ -31,43 +31,43 @@ import {
 
 /** Events of a watch. */
 export interface StallEvents {
-  /** A stall is over. While it lasts no listener can run: the log and the probes tell of it then. */
+  /** Emitted at the end of a stall. During a stall no listener can run; use the log and the probes then. */
   stall: [stall: Stall];
-  /** The probes listen. */
+  /** Emitted when the probes listen. */
   probes: [address: { readonly host: string; readonly port: number }];
 }
 
 /** Counts since the start of the watch. */
 export interface StallStats {
   readonly counts: Readonly<Record<StallState, number>>;
-  /** Time of those stalls in ms. */
+  /** Total time of those stalls in ms. */
   readonly durations: Readonly<Record<StallState, number>>;
 }
 
-/** Published on when a stall is over; the message is the {@link Stall}. */
+/** Diagnostics channel that publishes each past stall; the message is the {@link Stall}. */
 const over = channel('millrace:stall');
 const kept = 100;
-/** Lives of the watchdog. */
+/** Most starts of the watchdog. */
 const mostStarts = 2;
-/** The watchdog alone, without the code of the application. */
+/** Heap limits in MB of the watchdog's thread, which runs no code of the application. */
 const heapMb = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
 
-/** Place of the watch of this process, for other copies of this package, too. */
+/** Key of this process's watch, shared with other copies of this package. */
 const holder = process as unknown as Record<symbol, Stalls | undefined>;
 const key = Symbol.for('millrace.stalls');
 
 /**
- * Watches the event loop of the main thread, until {@link stop}. It keeps no process alive. Made by {@link stalls}.
+ * Watches the event loop of the main thread, until {@link stop}. Does not keep the process alive. Made by {@link stalls}.
  *
  * @fires stall when a stall is over
  * @fires probes when the probes listen
  */
 export class Stalls extends EventEmitter<StallEvents> {
-  /** The reason why nothing is watched, or why there are no probes; null if all is well. */
+  /** Reason why the loop is not watched, or why there are no probes; null if all is well. */
   why: string | null = null;
   /** Address of the probes; null while they do not listen. */
   address: { readonly host: string; readonly port: number } | null = null;
-  /** @internal True for a watch that ends when another one is asked for, as that of millrace/auto does. */
+  /** @internal True for a watch that ends when another one is requested, as that of millrace/auto does. */
   givesWay = false;
 
   readonly #settings: WatchdogSettings;
@@ -96,7 +96,7 @@ export class Stalls extends EventEmitter<StallEvents> {
     announce('stalls', this as Stalls, (each) => each.stats());
   }
 
-  /** The last hundred stalls that are over, oldest first. */
+  /** Last hundred past stalls, oldest first. */
   recent(): Stall[] {
     return [...this.#recent];
   }
@@ -105,12 +105,12 @@ export class Stalls extends EventEmitter<StallEvents> {
     return { counts: { ...this.#counts }, durations: { ...this.#durations } };
   }
 
-  /** Tells `/ready` whether the application wants requests, for example false at the beginning of a shutdown. True at first. */
+  /** Sets whether the application wants requests, for `/ready`: for example false at the beginning of a shutdown. True at first. */
   ready(isReady: boolean): void {
     Atomics.store(this.#words, READY, isReady ? 1 : 0);
   }
 
-  /** Ends the watch and its probes; what was found out can still be read. Idempotent. */
+  /** Ends the watch and its probes; past results can still be read. Idempotent. */
   stop(): void {
     if (holder[key] === this) delete holder[key];
     this.#unhide?.();
@@ -144,7 +144,7 @@ export class Stalls extends EventEmitter<StallEvents> {
       workerData,
       transferList: [port2],
       name: 'millrace-stalls',
-      // Neither the preloads of the application nor its options, of which millrace/auto is one.
+      // Without the application's preloads and options, of which millrace/auto is one.
       argv: [],
       execArgv: [],
       env: {},
@@ -200,7 +200,7 @@ function mainThread(): string | null {
 }
 
 /**
- * Begins to watch the event loop of the main thread, from a thread of its own. Without options it returns the watch that is there, if there is
+ * Begins to watch the event loop of the main thread, from a thread of its own. Without options it returns the present watch, if there is
  * one. An idle loop costs about 0.2 % of a CPU, the thread some 18 MB.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know, a value out of range, and options when there is a watch
@@ -226,7 +226,7 @@ export function stalls(options?: StallOptions): Stalls {
   return watch;
 }
 
-/** The reason why nothing can be watched here. */
+/** Returns the reason why the loop cannot be watched here. */
 function obstacle(): string | null {
   if (otherRuntime !== null) return `${otherRuntime} cannot be watched, only Node.js`;
   if (!isMainThread) return 'it watches the main thread; call it there, not in a worker thread';

@@ -1,16 +1,16 @@
 /**
- * The watchdog: a thread that looks at the main thread's event loop and names what blocks it, while it does. The main thread has no
+ * Watchdog: a thread that observes the main thread's event loop and names a blocking function while it blocks. The main thread has no
  * timer and no hook for it, so an idle program stays asleep.
  *
  * At each look the loop is in one of three states:
  *
  * - **idle**: the main thread sleeps in its own epoll_wait, as Linux shows it ({@link ThreadState}). Elsewhere this is never known.
- * - **asked**: it is not idle, and a heartbeat has been sent, a message that a turn of the loop answers. An answer ends this state.
- * - **stalled**: there was no answer for `limit`. Samples of its stack are taken, and the stall is logged while it lasts. An answer ends it.
+ * - **asked**: the loop is not idle, and a heartbeat was sent, a message that a turn of the loop answers. An answer ends this state.
+ * - **stalled**: no answer came for `limit`. The watchdog samples the stack and logs the stall while it lasts. An answer ends it.
  *
- * A stall is counted from its heartbeat on: it may have begun up to one `interval` earlier, never later. Until the first answer the
- * limit is ten times as long, as a program loads its modules in its first turn. When this thread itself is late, all were: if it
- * waited for a CPU, so did the program, and the time counts; if it did neither run nor wait, the process was stopped (SIGSTOP, a frozen
+ * A stall counts from its heartbeat: it may have begun up to one `interval` earlier, never later. Until the first answer the
+ * limit is ten times as long, as a program loads its modules in its first turn. This thread itself may be late. If it waited for a CPU,
+ * so did the program, and the time counts; if it neither ran nor waited, the process was stopped (SIGSTOP, a frozen
  * container), and the time does not count. Clocks are monotonic.
  *
  * This file owns the state of the loop and of the stall; the main thread gets copies of what is over.
@@ -36,37 +36,37 @@ import {
 const { readlinkSync } = builtin('node:fs');
 const { workerData } = builtin('node:worker_threads');
 
-/** Time between two samples, and between two looks while a heartbeat is under way, in ms. */
+/** Time between two samples, and between two looks while a heartbeat is pending, in ms. */
 const sampleMs = 20;
-/** Samples with a function of the program at the beginning of a stall; the line about it comes after them, or after `firstLineMs`. */
+/** Samples with a function of the program before the first line about a stall, which comes after `firstLineMs` at the latest. */
 const firstSamples = 5;
 const firstLineMs = 500;
-/** Time between two later samples, in ms, and how many there are. */
+/** Time between two later samples, in ms, and their number. */
 const laterSampleMs = 1000;
 const mostSamples = 100;
 /** Factor of `limit` until the loop has turned once. */
 const startFactor = 10;
-/** Time in ms without a trace of this thread after which the process counts as stopped. */
+/** Time in ms without activity of this thread after which the process counts as stopped. */
 const stoppedMs = 200;
 const kept = 100;
 
-/** A heartbeat that is under way. */
+/** Pending heartbeat. */
 interface Heartbeat {
   readonly number: number;
-  /** Moved forward by the time in which the process was stopped. */
+  /** Time of sending in ms, moved forward by the time for which the process was stopped. */
   since: number;
   readonly startedAt: number;
   readonly times: ThreadTimes | null;
 }
 
-/** A stall that is not over. */
+/** Current stall. */
 interface OpenStall {
   readonly id: number;
   readonly samples: Samples;
   sampledAt: number;
   isLogged: boolean;
   isAnswered: boolean;
-  /** Looks at which the thread slept, by the name of its system call; null: in none. */
+  /** Number of looks at which the thread slept, by the name of its system call; null: in none. */
   readonly calls: Map<string | null, number>;
 }
 
@@ -85,7 +85,7 @@ class Watchdog {
   #hasTurned: boolean;
   #nextId: number;
   #due = performance.now();
-  /** Time on a CPU and waiting for one of this thread, at the last look. */
+  /** This thread's time on a CPU and waiting for one, at the last look, in ms. */
   #ownMs = 0;
 
   constructor(settings: WatchdogStart) {
@@ -107,7 +107,7 @@ class Watchdog {
     }
   }
 
-  /** Looks at the loop, and again later. */
+  /** Looks at the loop and schedules the next look. */
   look(): void {
     const now = performance.now();
     this.#discountStop(now);
@@ -158,7 +158,7 @@ class Watchdog {
   #answered(now: number, heartbeat: Heartbeat): void {
     const stall = this.#stall;
     if (stall !== null) {
-      // A sample that native code has delayed is answered in the same moment.
+      // A sample delayed by native code is answered at the same moment.
       if (this.#capture.isPending && !stall.isAnswered) {
         stall.isAnswered = true;
         return;
@@ -221,7 +221,7 @@ class Watchdog {
     const cpu = times === null ? null : Math.round(times.cpu - before.cpu);
     const [[call] = [null]] = [...stall.calls].sort(([, a], [, b]) => b - a);
     const waited = times === null ? null : Math.round(times.starved - before.starved);
-    // A wait that is not over has not been counted yet.
+    // An unfinished wait has not been counted yet.
     const starved = stall.calls.size > 0 || cpu === null ? waited : Math.max(0, duration - cpu);
     const state = stateOf(duration, cpu, starved);
     const described = {
@@ -264,7 +264,7 @@ class Watchdog {
   }
 }
 
-/** The state that a thread had for most of the time. */
+/** Returns the state of a thread for most of the time. */
 function stateOf(duration: number, cpu: number | null, starved: number | null): StallState {
   if (cpu === null || starved === null) return 'unknown';
   const parked = duration - cpu - starved;
@@ -272,7 +272,7 @@ function stateOf(duration: number, cpu: number | null, starved: number | null): 
   return starved > cpu ? 'starved' : 'computing';
 }
 
-/** Folder of this thread in /proc. */
+/** Returns the folder of this thread in /proc. */
 function ownFolder(): string {
   try {
     return `/proc/${readlinkSync('/proc/thread-self')}`;
