@@ -1,4 +1,4 @@
-/** The addon of millrace, built against the headers that came with the running Node.js. */
+/** Builds the addon of millrace against the headers that came with the running Node.js. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,14 +13,14 @@ const folder = join(root, 'packages/millrace/addon');
 const gyp = join(root, 'node_modules/node-gyp/bin/node-gyp.js');
 const flags = '-fsanitize=address,undefined -fno-sanitize-recover=all';
 
-/** Runs node-gyp, which compiles what is new, in the folder of a package. */
+/** Runs node-gyp in the folder of a package; it compiles only changed files. */
 const build = (cwd, quiet, env = {}) =>
   quiet(process.execPath, [gyp, 'configure', 'build', '--jobs', '2'], {
     cwd,
     env: { ...environment(), ...env },
   });
 
-/** The folder of the headers of this Node.js; they are fetched unless they came with it. */
+/** Returns the folder of this Node.js's headers; downloads them unless they came with it. */
 export async function nodeHeaders(quiet) {
   const { npm_config_nodedir: beside } = environment();
   if (beside) return join(beside, 'include/node');
@@ -29,7 +29,7 @@ export async function nodeHeaders(quiet) {
   return join(cache, process.versions.node, 'include/node');
 }
 
-/** Builds it where the package looks for it. */
+/** Builds the addon at the path where the package looks for it. */
 export const addon = {
   title: 'build of the addon',
   required: true,
@@ -40,7 +40,7 @@ export const addon = {
   },
 };
 
-/** The folder of an addon that `make prebuilds` has made for this machine since the sources changed; undefined without one. */
+/** Returns the folder of an addon made by `make prebuilds` for this machine since the last change of the sources, or undefined. */
 function prebuilt() {
   const { glibcVersionRuntime } = process.report.getReport().header;
   const libc = { linux: glibcVersionRuntime ? '-gnu' : '-musl' }[process.platform] ?? '';
@@ -54,7 +54,7 @@ function prebuilt() {
   return manifest.version === version ? place : undefined;
 }
 
-/** How the addon gets where the package looks for it: it is taken from `make prebuilds`, or compiled with these tools. */
+/** Returns the step that provides the addon, and its tools: a copy from `make prebuilds`, or a build. */
 export function addonPart() {
   const place = prebuilt();
   if (place === undefined) return { tools: ['make', 'cc', 'python3'], step: addon };
@@ -67,7 +67,7 @@ export function addonPart() {
   return { tools: [], step: { ...addon, title: 'addon', run } };
 }
 
-/** A suite with the addon built once more, with ASan and UBSan. Node.js itself is not: its own leaks are not looked at. */
+/** Returns a suite with the addon rebuilt with ASan and UBSan. Node.js itself is not rebuilt, and its own leaks are ignored. */
 export const sanitizedSuite = (title, folders, options) => ({
   title,
   folders,

@@ -1,6 +1,6 @@
 /**
- * The pages of docs/api: one for each entry point of the packages, from the doc comments of its source, by TypeDoc. TypeDoc brings a
- * compiler of its own and is installed beside the package, so it is found from there.
+ * Generates the pages of docs/api with TypeDoc: one for each entry point of the packages, from the doc comments of its source. TypeDoc
+ * has a compiler of its own and is installed beside the package, so it is found from there.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ import { read, root, typed } from './paths.js';
 const require = createRequire(join(root, 'docs/package.json'));
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
 
-/** Entry points that only the other packages use. */
+/** Entry points that only our other packages use. */
 const isShared = (name) => /^@millrace\/(base|guard\/requests)(\/|$)/.test(name);
 
 /** Folder of the pages. */
@@ -25,7 +25,7 @@ export const apiFolder = 'docs/api';
 const OPTIONS = {
   name: 'millrace',
   tsconfig: join(root, 'packages/tsconfig.json'),
-  // The build has done it.
+  // The build has checked the types.
   skipErrorChecking: true,
   readme: 'none',
   disableSources: true,
@@ -57,9 +57,9 @@ const OPTIONS = {
 };
 
 /**
- * The entry points that have functions or types for users.
+ * Returns the entry points with functions or types for users.
  *
- * @returns {{ name: string, source: string }[]} as it is imported, and the source file relative to the root
+ * @returns {{ name: string, source: string }[]} the name of the import, and the source file relative to the root
  */
 export function entryPoints() {
   return typed.flatMap((folder) => {

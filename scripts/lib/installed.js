@@ -9,7 +9,7 @@ import { npmEnvironment } from './npm-environment.js';
 import { packed } from './packed.js';
 import { root } from './paths.js';
 
-/** The folder of all that such a test makes. Paths of users have blanks, too. */
+/** Folder for all files of such a test. Its path has a blank, as paths of users may. */
 export const place = mkdtempSync(join(tmpdir(), 'millrace package '));
 process.on('exit', () => rmSync(place, { recursive: true, force: true }));
 
@@ -19,7 +19,7 @@ export const npm = realpathSync(
     .find(existsSync),
 );
 
-/** A PATH with a shell and Node.js, and no compiler, no make and no Python. */
+/** PATH with a shell and Node.js, but without compiler, make and Python. */
 export const bare = join(place, 'bin');
 mkdirSync(bare);
 symlinkSync(process.execPath, join(bare, 'node'));
@@ -32,8 +32,8 @@ export function node(args, { cwd, env }) {
 }
 
 /**
- * Installs a package and those of ours that it needs, from their tarballs, in an empty folder, without running a script. Packages of
- * others are taken from here; those that are optional are not there, except for the addon of this platform.
+ * Installs a package and the packages of ours that it needs, from their tarballs, in an empty folder, without running a script. Packages
+ * of others are copied from this working copy, without optional ones, except for the addon of this platform.
  *
  * @param {string} name of the package
  * @param {object} [options]
@@ -65,9 +65,9 @@ export async function install(name, { as = name.replace('/', '-'), env, args = [
   const optional = args.includes('--omit=optional') ? [] : Object.keys(optionalDependencies);
   return {
     folder,
-    /** The folder of the package. */
+    /** Folder of the package. */
     installed: join(folder, 'node_modules', name),
-    /** Names of all that is installed. */
+    /** Names of all installed packages. */
     names: [...Object.keys(dependencies), ...optional],
     output: `${stdout}${stderr}`,
   };

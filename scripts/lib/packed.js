@@ -1,6 +1,6 @@
 /**
- * The packages as they are published, that of this platform with the addon that is built here: one `npm pack` of all of them, again when a file has changed since. Tests of packages that run one
- * after another pack once.
+ * Packs the packages as published, and this platform's with the addon built here: one `npm pack` of all of them, repeated only after
+ * a file has changed. Tests of packages that run one after another pack once.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { npmEnvironment } from './npm-environment.js';
 import { projectCache, root, typed } from './paths.js';
 import { writePlatformPackage } from './platform-package.js';
 
-/** The folders of the packages, each after those that it uses. */
+/** Folders of the packages, each after its dependencies. */
 export const published = [...typed, 'lab'];
 
 const folder = join(projectCache, 'packed');
@@ -32,7 +32,7 @@ const addon = 'packages/millrace/addon/build/Release/millrace.node';
 
 /** @returns {Promise<Map<string, Packed>>} by the names that users know */
 export async function packed() {
-  // The compiler writes its notes when it has written something into `dist`.
+  // The compiler updates its build info when it writes into `dist`.
   const built = typed.map((name) => `.cache/types/${name}.tsbuildinfo`);
   const changed = [...sources.flatMap(files), ...built, addon].map(modifiedMs);
   if (modifiedMs(list) <= Math.max(...changed)) {

@@ -3,17 +3,17 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The root of the project. */
+/** Root of the project. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The packages in TypeScript, each after those that it uses; beside them is the lab. */
+/** Packages in TypeScript, each after its dependencies; the lab is not among them. */
 export const typed = ['base', 'monitor', 'guard', 'pool', 'cluster', 'millrace', 'nats'];
 
 /** Folder that the scripts keep between runs: logs and stamps. Ignored by git, removed by `make clean`. */
 export const projectCache = join(root, '.cache');
 
 /**
- * What outlives a working copy: unpacked Debian packages. Root's home is closed to the user that
+ * Cache that outlives a working copy: unpacked Debian packages. Root's home is closed to the user that
  * a server must run as, so root has another place.
  */
 export const userCache = join(

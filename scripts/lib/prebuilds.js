@@ -1,8 +1,8 @@
 /**
- * The addon for every platform, compiled on one machine: zig's C compiler has the headers and stubs of all their C libraries.
+ * Compiles the addon for every platform on one machine: zig's C compiler has the headers and stubs of all their C libraries.
  *
- * A shared library links although objects are missing, and fails only where it is loaded, which may be a machine that nobody has here. So
- * each is read once more: what it asks for has to be Node-API, libuv, or of the C library, and of no newer glibc than promised.
+ * A shared library links although symbols are missing, and fails only when it is loaded, perhaps on a machine that no developer here has.
+ * So each library is checked: its imports must belong to Node-API, libuv or the C library, and to no newer glibc than promised.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -18,26 +18,26 @@ import { pythonPackages } from './python.js';
 const tools = ['ziglang==0.17.1', 'lief==1.0.0'];
 const addon = join(root, 'packages/millrace/addon');
 
-/** glibc 2.28 is what Node.js 20 itself needs, and the first with statx() and fcntl64(). */
+/** Oldest supported glibc: Node.js 20 itself needs it, and it is the first with statx() and fcntl64(). */
 const GLIBC = '2.28';
 const MACOS = '11.0';
 const processors = { x64: 'x86_64', arm64: 'aarch64' };
 const machines = { x64: 'i386:x86-64', arm64: 'arm64' };
 
-/** What zig calls a platform. */
+/** Returns zig's name of a platform. */
 function target(platform) {
   const [os, cpu, libc] = platform.split('-');
   const system = { linux: `linux-${libc}`, darwin: `macos.${MACOS}`, win32: 'windows-gnu' }[os];
   return `${processors[cpu]}-${system}${libc === 'gnu' ? `.${GLIBC}` : ''}`;
 }
 
-/** Names of the platforms, by the package that is built. */
+/** Names of the platforms, by the package built. */
 export const platforms = () =>
   createRequire(import.meta.url)(join(root, 'packages/millrace/dist/native/platforms.cjs'))
     .platforms;
 
 /**
- * A step that compiles the addon for a platform and writes its package into `packages/millrace/prebuilds`.
+ * Returns a step that compiles the addon for a platform and writes its package into `packages/millrace/prebuilds`.
  *
  * @param {string} platform
  * @returns {import('./steps.js').Step}
@@ -65,7 +65,7 @@ export const prebuild = (platform) => ({
       linux: async () => [],
       darwin: async () => ['-Wl,-undefined,dynamic_lookup', '-Wl,-install_name,millrace.node'],
       win32: async () => {
-        // Windows links by the name of the program: that of Node.js.
+        // Windows links by the name of the program, that of Node.js.
         const [definitions, library] = ['node.def', 'node.lib'].map((name) => join(folder, name));
         writeFileSync(definitions, ['LIBRARY node.exe', 'EXPORTS', ...known, ''].join('\n'));
         const machine = machines[platform.split('-')[1]];
@@ -92,7 +92,7 @@ export const prebuild = (platform) => ({
   },
 });
 
-/** Functions that headers of Node.js declare: Node-API and libuv. Names that are no functions do no harm. */
+/** Returns the functions declared by headers of Node.js: Node-API and libuv. Other names among them are harmless. */
 function namesIn(headers) {
   const paths = [
     ...['node_api.h', 'js_native_api.h', 'uv.h'],
@@ -102,7 +102,7 @@ function namesIn(headers) {
   return new Set(texts.join('\n').match(/\b(?:napi|node_api|uv)_\w+(?=\()/g));
 }
 
-/** What a library asks of others and offers itself, in the format of any system. */
+/** Returns the imports and exports of a library in any system's format. */
 function symbolsOf(file, python) {
   const env = { ...process.env, PYTHONPATH: python };
   const program = join(root, 'scripts/lib/symbols.py');
@@ -130,7 +130,7 @@ export function check(platform, { asked, offered }, known) {
   }
 }
 
-/** Reports whether the system has a name. musl tells no versions: there only a name of ours is known to be missing. */
+/** Reports whether the system exports a symbol. musl has no symbol versions: there only our own names are known to be missing. */
 function isOfSystem(platform, name, of) {
   if (!platform.startsWith('linux')) return of !== null;
   if (platform.endsWith('musl')) return !/^(uvb_|uv_|millrace_|napi_)/.test(name);

@@ -1,11 +1,11 @@
-/** Programs that come as packages of Python, in the project's cache: nothing of the system's Python changes. */
+/** Installs Python packages into the project's cache; the system's Python is unchanged. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectCache } from './paths.js';
 import { Skip } from './steps.js';
 
 /**
- * Unpacks packages, without those that they need, unless they are there.
+ * Unpacks packages without their dependencies, unless they are there.
  *
  * @param {string[]} names with their versions
  * @param {import('./steps.js').Quiet} quiet

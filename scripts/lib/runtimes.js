@@ -1,4 +1,4 @@
-/** Other releases of Node.js, Bun and Deno, from the npm packages that hold their binaries. npm keeps them in its own cache. */
+/** Runs other releases of Node.js, Bun and Deno, from the npm packages with their binaries. npm keeps them in its own cache. */
 import { execFileSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { counted } from './counts.js';
@@ -10,7 +10,7 @@ import { suite } from './suite.js';
 const { platform, arch } = process;
 const processor = { x64: 'x64', arm64: 'aarch64' }[arch] ?? arch;
 
-/** The npm package of a runtime, its program, and how that runs another one. */
+/** Npm package of each runtime, its program, and its arguments to run another one. */
 const runtimes = {
   Bun: [`@oven/bun-${platform}-${processor}`, 'bin/bun', 'run'],
   Deno: [
@@ -20,9 +20,9 @@ const runtimes = {
   ],
 };
 
-/** A program of an npm package, which is installed unless it is in npm's cache: its path, and what it calls its version. */
+/** Returns the path and the version of a program of an npm package. Installs the package unless it is in npm's cache. */
 function programOf(name, tag, program) {
-  // The folder of the commands of the package comes first on the PATH.
+  // The package's folder of commands is the first one on the PATH.
   const args = ['exec', '--yes', `--package=${name}@${tag}`, '--call', 'echo "$PATH"'];
   const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
   try {
@@ -35,7 +35,7 @@ function programOf(name, tag, program) {
 }
 
 /**
- * A suite on another release of Node.js, the newest one of its line that npm has.
+ * Returns a suite on another release of Node.js, the newest one of its line on npm.
  *
  * @param {string} release a major version
  * @param {string} path that is tested, for the title
@@ -58,7 +58,7 @@ export function suiteOn(release, path, folders, options) {
 }
 
 /**
- * A step that runs a program on another runtime; the program leaves its counts in the file that its argument names.
+ * Returns a step that runs a program on another runtime; the program writes its counts to the file that its argument names.
  *
  * @param {'Bun' | 'Deno'} runtime
  * @param {string} program relative to the root
@@ -70,7 +70,7 @@ export function programOn(runtime, program) {
     title: `every entry point on ${runtime}`,
     run: async (quiet) => {
       const { path } = programOf(name, 'latest', binary);
-      // Nothing of it may be left outside of the project.
+      // No file may remain outside of the project.
       const env = { ...process.env, DENO_DIR: join(projectCache, 'deno') };
       const limits = { env, timeoutMs: 300_000 };
       return counted((tally) => quiet(path, [...args, program, tally], limits));

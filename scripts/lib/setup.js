@@ -1,6 +1,6 @@
 /**
- * Makes the parts of a working copy ready that a target needs: looks for tools, installs packages, builds. npm, TypeScript, node-gyp, CMake
- * and Go know by themselves what is new.
+ * Makes the parts of a working copy ready that a target needs: finds tools, installs packages, builds. npm, TypeScript, node-gyp, CMake
+ * and Go detect changes by themselves.
  */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { socketify } from './socketify.js';
 import { checkTools } from './tools.js';
 
 /**
- * Installs what a lock file names, unless that was done since it was written.
+ * Installs the packages of a lock file, unless that was done since it was written.
  *
  * @param {string} folder of the lock file, relative to the root
  * @returns {import('./steps.js').Step}
@@ -31,7 +31,7 @@ export const packages = (folder = '.') => ({
   },
 });
 
-/** Compiles the packages from TypeScript, each after those that it uses; this is their type check as well. */
+/** Compiles the packages from TypeScript, each after its dependencies; this is their type check as well. */
 export const build = {
   title: 'build of the packages',
   required: true,
@@ -44,7 +44,7 @@ export const build = {
   },
 };
 
-/** Reports whether a module lives on in dist that is gone from src: the compiler leaves it there. */
+/** Reports whether dist has a module that was removed from src: the compiler leaves it there. */
 function hasLeftovers(name) {
   const names = (folder) => {
     const path = join(root, 'packages', name, folder);
@@ -103,7 +103,7 @@ const parts = {
 };
 
 /**
- * The steps that make parts ready.
+ * Returns the steps that make parts ready.
  *
  * @param {string[]} names of parts above, or of packages of debian.js
  * @returns {import('./steps.js').Step[]}

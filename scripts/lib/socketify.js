@@ -1,4 +1,4 @@
-/** uWebSockets as a peer of a benchmark: socketify of PyPI brings it to Python, compiled. Its own package is not on npm. */
+/** Installs socketify, uWebSockets compiled for Python, as a peer of a benchmark. It comes from PyPI, as uWebSockets is not on npm. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectCache } from './paths.js';
@@ -6,7 +6,7 @@ import { Skip } from './steps.js';
 
 export const version = '0.0.31';
 
-/** The folder for PYTHONPATH. */
+/** Folder for PYTHONPATH. */
 export const folder = join(projectCache, `socketify-${version}`);
 
 /** @type {import('./steps.js').Step} */

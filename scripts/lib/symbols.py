@@ -10,7 +10,7 @@ import lief
 
 def elf(library):
     asked = []
-    # `imported_symbols` leaves out those whose type is not known, as of a library that is not linked.
+    # `imported_symbols` omits symbols of unknown type, as of a library that is not linked.
     for symbol in library.dynamic_symbols:
         weak = symbol.binding == lief.ELF.Symbol.BINDING.WEAK
         if symbol.shndx != 0 or weak or not symbol.name:
@@ -31,12 +31,12 @@ def macho(library):
 
 def pe(library):
     asked = [(entry.name, each.name) for each in library.imports for entry in each.entries]
-    # The names of node.exe are Node-API and libuv alone.
+    # Imports from node.exe are Node-API and libuv only.
     asked = [(name, None if of == 'node.exe' else of) for name, of in asked]
     return asked, [entry.name for entry in library.exported_functions]
 
 
-# It has a remark on each library of macOS.
+# lief logs a remark about each library of macOS.
 lief.logging.disable()
 library = lief.parse(sys.argv[1])
 if isinstance(library, lief.MachO.FatBinary):

@@ -1,6 +1,6 @@
 import { read, typed } from './paths.js';
 
-/** The version that each part of the project says it has, by the file that says so. All are the same: one release has them all. */
+/** Returns the version of each part of the project, by the file that states it. All are equal: one release has them all. */
 export function versions() {
   const json = (path) => [path, JSON.parse(read(path)).version];
   const number = (name) =>
@@ -9,7 +9,7 @@ export function versions() {
   return Object.fromEntries([
     ...[...typed, 'lab'].map((name) => json(`packages/${name}/package.json`)),
     ['c/include/uv_batch.h', ['MAJOR', 'MINOR', 'PATCH'].map(number).join('.')],
-    // Who gets goja from elsewhere has no `replace`, and needs a version that there is.
+    // Users of goja have no `replace`, and need a version that exists.
     ['go/goja/go.mod', /^\tmillrace\.dev\/go v(\S+)$/m.exec(read('go/goja/go.mod'))?.[1]],
   ]);
 }
