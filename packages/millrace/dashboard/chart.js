@@ -1,4 +1,4 @@
-/** One chart: a card with a title, the lines, and a legend that tells the values under the cursor, or the latest. */
+/** Chart: a card with a title, the lines, and a legend with the values under the cursor, or the latest. */
 import { element, setText } from './dom.js';
 import { format, time } from './format.js';
 import { Legend } from './legend.js';
@@ -13,13 +13,13 @@ export class Chart {
   #plot = null;
   #shape = '';
   legend = new Legend();
-  /** Places of lines in the order in which they came up: each keeps its colour. */
+  /** Places of lines in order of appearance: each keeps its colour. */
   #places = new Map();
   #seen = new Set();
   #data = [[]];
 
   /**
-   * @param {object} definition one of charts.js
+   * @param {object} definition from charts.js
    * @param {import('./view.js').View} view
    */
   constructor(definition, view) {
@@ -47,10 +47,10 @@ export class Chart {
     this.isShown = definition.always === true;
   }
 
-  /** Lines as they are shown, for the export. */
+  /** Displayed lines, for the export. */
   lines = [];
 
-  /** Takes what there is now. Draws it when the card is on the page. */
+  /** Updates the values. Draws them when the card is on the page. */
   update(span) {
     this.lines = this.definition.lines(span).filter((line) => this.#isKept(line));
     this.isShown ||= this.lines.some(({ values }) => values.some(isSomething));
@@ -71,7 +71,7 @@ export class Chart {
     this.#tell();
   }
 
-  /** After a change of colours. */
+  /** Redraws after a change of colours. */
   redraw() {
     this.#plot?.redraw(false);
     this.legend.recolour();
@@ -82,7 +82,7 @@ export class Chart {
     this.#seen.clear();
   }
 
-  /** A line that has once been there stays: a legend that comes and goes cannot be read. */
+  /** Reports whether a line is in the chart. A line that has once appeared stays: a changing legend is hard to read. */
   #isKept({ label, values, optional }) {
     if (optional && !this.#seen.has(label) && !values.some(isSomething)) return false;
     this.#seen.add(label);

@@ -1,4 +1,4 @@
-/** Which charts there are, and what each is drawn from. */
+/** Definitions of the charts and their data. */
 import {
   busiestRoutes,
   by,
@@ -16,8 +16,8 @@ import {
 } from './lines.js';
 
 /**
- * In the order of the page. `lines(span)` gives { label, values, dashed?, optional? }; optional lines are left out until they are not 0.
- * A chart that is not `always` there is shown once it has something to show.
+ * Charts in the order of the page. `lines(span)` returns { label, values, dashed?, optional? }; optional lines are hidden until they are
+ * not 0. A chart without `always` is shown once it has data.
  *
  * - `log`: the axis is logarithmic, for delays that span decades
  * - `emphasis`: the label of the line to look at first; the others are drawn thin

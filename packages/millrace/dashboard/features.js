@@ -13,7 +13,7 @@ const explained = {
 
 /**
  * @param {import('./view.js').View} view
- * @returns {() => void} shows how things are
+ * @returns {() => void} updates the display
  */
 export function startFeatures(view) {
   const section = find('#features');
@@ -21,7 +21,7 @@ export function startFeatures(view) {
   const unused = find('#features-unused');
   const message = section.querySelector('.message');
   const items = new Map();
-  /** Names of features that have once been active: a switch does not move away from the pointer. */
+  /** Names of features that were once active: their switches keep their place under the pointer. */
   const active = new Set();
 
   async function change(name, button) {
@@ -62,14 +62,14 @@ export function startFeatures(view) {
   };
 }
 
-/** Puts lines into a list, unless they are there already: a button that is moved loses the focus. */
+/** Puts lines into a list, unless they are there already: a moved button loses the focus. */
 function fill(list, lines) {
   const isThere = lines.length === list.children.length;
   if (!isThere || lines.some((line, n) => line !== list.children[n]))
     list.replaceChildren(...lines);
 }
 
-/** The state in all of these processes, and why it can do nothing where that is so. */
+/** Returns the state in all of these processes, with the reason where the feature cannot act. */
 function describe(features) {
   const states = [...new Set(features.map(({ state }) => state))];
   const count = (state) => features.filter((each) => each.state === state).length;
@@ -82,7 +82,7 @@ function describe(features) {
   return text === 'waiting' ? 'waiting: nothing to act on yet' : text;
 }
 
-/** What went wrong, or nothing. */
+/** Returns the error, or an empty text. */
 async function request(body) {
   try {
     const response = await fetch('api/features', {

@@ -1,4 +1,4 @@
-/** Numbers and times as the page writes them. */
+/** Formats numbers and times for the page. */
 
 const steps = [
   [1e9, 'G'],
@@ -11,7 +11,7 @@ const binary = [
   [2 ** 10, 'KiB'],
 ];
 
-/** Three digits that matter. */
+/** Formats with three significant digits. */
 function digits(value) {
   const size = Math.abs(value);
   if (size === 0) return '0';
@@ -41,7 +41,7 @@ const written = {
  */
 export const format = (value, unit) => (value == null ? '–' : written[unit](value));
 
-/** A number of things: `1 chart`, `2 charts`. */
+/** Formats a count with its noun: `1 chart`, `2 charts`. */
 export const count = (number, name) => `${number} ${name}${number === 1 ? '' : 's'}`;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });

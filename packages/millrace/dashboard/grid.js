@@ -1,4 +1,4 @@
-/** The charts of the page, and one line for those that have nothing to show. */
+/** Charts of the page, and one line about the charts without data. */
 import { Chart } from './chart.js';
 import { charts } from './charts.js';
 import { find, setText } from './dom.js';
@@ -32,7 +32,7 @@ export class Charts {
     for (const chart of this.all) chart.redraw();
   }
 
-  /** For another process other charts may have something to show. */
+  /** Forgets the charts' data: another process may have data for other charts. */
   forgetData() {
     for (const chart of this.all) chart.forgetData();
   }

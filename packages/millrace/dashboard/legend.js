@@ -1,4 +1,4 @@
-/** The names of a chart's lines, with values. Each is a button that hides its line. */
+/** Legend of a chart: names of its lines, with values. Each is a button that hides its line. */
 import { element, setText } from './dom.js';
 import { format } from './format.js';
 import { colour } from './theme.js';
@@ -9,7 +9,7 @@ const colours = 8;
 export const stroke = (place) => colour(`--line-${(place % colours) + 1}`);
 
 export class Legend {
-  /** Names of lines that are not shown. */
+  /** Names of hidden lines. */
   hidden = new Set();
   list = element('ul', { class: 'legend' });
   #items = [];
@@ -46,7 +46,7 @@ export class Legend {
     });
   }
 
-  /** After a change of colours. */
+  /** Redraws after a change of colours. */
   recolour() {
     for (const { swatch, place } of this.#items) swatch.style.background = stroke(place);
   }

@@ -1,4 +1,4 @@
-/** The state of the page: whether it is live, and why there is nothing to see. */
+/** State of the page: live or not, and the reason for an empty page. */
 import { find, setText } from './dom.js';
 import { time } from './format.js';
 import { once } from './lines.js';
@@ -7,7 +7,7 @@ const words = { live: 'Live', paused: 'Paused', lost: 'Connection lost' };
 
 /**
  * @param {import('./view.js').View} view
- * @returns {() => void} shows how things are
+ * @returns {() => void} updates the display
  */
 export function startNotice(view) {
   const [notice, status] = ['#notice', '#status'].map(find);
@@ -35,16 +35,16 @@ function lost(latest) {
 
 /** Seconds without work after which an application counts as idle. */
 const idleSeconds = 10;
-/** Cores: below this a process only keeps itself alive. Of its loop a busy machine would tell more than it does. */
+/** Cores in use, below which a process does no work of its own. Loop utilization would be too high on a busy machine. */
 const idleCores = 0.05;
-/** Totals have no rate before the second sample, and a page that has just opened knows nothing. */
+/** Samples before a verdict: totals have no rate before the second, and a new page has no history. */
 const leastSamples = 3;
 const works = [
   ...['http_response_ms_count', 'batch_size_count', 'fanout_messages_total'],
   ...['file_reads_total', 'file_appends_total', 'pool_run_ms_count'],
 ];
 
-/** A sentence for an application that has nothing to do, or nothing for one that has. */
+/** Returns a sentence for an idle application, or nothing for a busy one. */
 function idle(view) {
   const span = view.last(idleSeconds);
   const cores = ['user', 'system'].map((kind) =>
@@ -55,7 +55,7 @@ function idle(view) {
   return 'The application is idle. Send some traffic to it: charts appear as it works.';
 }
 
-/** Null where there are too few values. */
+/** Returns null if there are too few values. */
 function mean(values) {
   const known = values.filter((value) => value !== null);
   return known.length < leastSamples

@@ -1,22 +1,22 @@
-/** How a chart is drawn: what uPlot is told. */
+/** Options of uPlot for a chart. */
 import { format, time } from './format.js';
 import { stroke } from './legend.js';
 import { marksHeight } from './marks.js';
 import { colour } from './theme.js';
 
 export const height = 182;
-/** Distances of grid lines that are whole KiB, MiB or GiB. */
+/** Distances between grid lines in whole KiB, MiB or GiB. */
 const binarySteps = Array.from({ length: 44 }, (_, n) => 2 ** n);
 
-/** The least value that a logarithmic axis shows. */
+/** Least value on a logarithmic axis. */
 const leastOfLog = 0.01;
-/** Values as a logarithmic axis can show them. A time of 0 is that of nothing: a gap. */
+/** Converts values for a logarithmic axis. A time of 0 means no event and becomes a gap. */
 export const positive = (values) =>
   values.map((value) => (value ? Math.max(value, leastOfLog) : null));
 const decade = (value, round) => 10 ** round(Math.log10(value));
 
 const linear = (most) => ({ range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, most) || 1] });
-/** Whole decades, and at least two of them, so that noise does not look like a change. */
+/** Returns a range of whole decades, at least two, so that noise does not look like a change. */
 const logarithmic = {
   distr: 3,
   range(_, min, max) {
@@ -24,7 +24,7 @@ const logarithmic = {
     return [from, Math.max(decade((max || from) * 1.0001, Math.ceil), from * 100)];
   },
 };
-/** Names of the decades: the lines between have none. */
+/** Returns labels for the decades; the lines between have none. */
 const decades = {
   splits: (_, __, min, max) =>
     Array.from({ length: Math.round(Math.log10(max / min)) + 1 }, (_, n) => min * 10 ** n),

@@ -1,14 +1,14 @@
-/** Lines of charts from the values in the store: rates, quotients and levels, of one process or of several as one. */
+/** Computes lines of charts from stored values: rates, quotients and levels, of one process or the sum of several. */
 
-/** A second without a sample (one was late) takes the value before; more of them are a gap. */
+/** Longest step in seconds across which a value is kept, as when a sample was late; a longer one is a gap. */
 const bridged = 2;
-/** A total's step over more seconds than this tells nothing of the present. */
+/** Longest step in seconds from which a total's rate is computed; a longer one does not describe the present. */
 const longestStep = 5;
 
 const matches = (labels, wanted) =>
   Object.entries(wanted).every(([label, value]) => labels[label] === value);
 
-/** What charts are drawn from: some processes and a span of seconds. */
+/** Data of charts: some processes and a span of seconds. */
 export class Span {
   /**
    * @param {import('./store.js').Process[]} processes
@@ -25,7 +25,7 @@ export class Span {
     return new Span([process], this.from, this.to);
   }
 
-  /** Different values of a label among the series of a name. */
+  /** Returns the distinct values of a label among the series of a name. */
   valuesOf(name, label) {
     const values = new Set();
     for (const { byName } of this.processes) {
@@ -36,7 +36,7 @@ export class Span {
     return [...values];
   }
 
-  /** A level: the sum or the highest of all series of this name and these labels. */
+  /** Returns a level: the sum or the maximum of all series of this name and these labels. */
   level(name, { where = {}, across = 'sum', oncePerPid = false } = {}) {
     const combine = across === 'max' ? Math.max : (a, b) => a + b;
     return this.#combined(oncePerPid, combine, (process) => {
@@ -46,7 +46,7 @@ export class Span {
     });
   }
 
-  /** What totals of this name grow by in a second. */
+  /** Returns the growth per second of the totals of this name. */
   rate(name, { where = {}, oncePerPid = false } = {}) {
     const add = (a, b) => a + b;
     return this.#combined(oncePerPid, add, (process) => {
@@ -55,7 +55,7 @@ export class Span {
     });
   }
 
-  /** What one total grows by for each one of another. */
+  /** Returns the growth of one total per unit of another. */
   quotient(above, below, where = {}) {
     const add = (a, b) => a + b;
     const values = (name) =>
@@ -74,7 +74,7 @@ export class Span {
     const length = this.to - this.from + 1;
     const values = new Array(length).fill(null);
     for (const process of this.processes) {
-      // Threads of a process tell of its memory and CPU what it tells itself.
+      // Threads of a process report the same memory and CPU as the process itself.
       if (oncePerPid && process.isThread && this.processes.length > 1) continue;
       const read = readerOf(process);
       if (read === null) continue;
@@ -99,7 +99,7 @@ function columnsOf(process, name, where) {
   return (process.byName.get(name) ?? []).filter(({ labels }) => matches(labels, where));
 }
 
-/** NaN when none of them has a value there. */
+/** Returns NaN when no series has a value there. */
 function total(columns, slot, combine) {
   let result = Number.NaN;
   for (const { values } of columns) {
@@ -120,7 +120,7 @@ function stepOf(process, columns, isOlder = false) {
     const earlier = (second - before) % stamps.length;
     let change = 0;
     for (const { values } of columns) {
-      // A series that comes up has counted from 0, unless it is older. A total that falls is a new process's.
+      // A new series has counted from 0, unless it is older. A total that falls belongs to a new process.
       const was = Number.isNaN(values[earlier]) ? (isOlder ? values[slot] : 0) : values[earlier];
       if (!Number.isNaN(values[slot])) change += Math.max(0, values[slot] - was);
     }

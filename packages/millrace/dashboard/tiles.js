@@ -1,9 +1,9 @@
-/** The figures at the top. */
+/** Tiles: the figures at the top. */
 import { element, find, setText } from './dom.js';
 import { format } from './format.js';
 import { once } from './lines.js';
 
-/** Latest values. Those that are `optional` are left out until they are not 0. */
+/** Latest values. `optional` ones are hidden until they are not 0. */
 const tiles = [
   {
     title: 'Requests',

@@ -1,4 +1,4 @@
-/** What of the store is looked at: which process, which seconds. */
+/** Selection of the store's data: processes and seconds. */
 import { Span } from './series.js';
 import { capacity } from './store.js';
 
@@ -8,9 +8,9 @@ export const ranges = [
   { seconds: 600, label: '10 min' },
   { seconds: capacity - 10, label: '30 min' },
 ];
-/** A shorter zoom shows nothing. */
+/** Shortest zoom in seconds. */
 const shortest = 4;
-/** A switch of all processes comes to each at a time of its own. */
+/** Time in ms within which switches of several processes count as one: each receives it at its own time. */
 const togetherMs = 3000;
 
 export class View extends EventTarget {
@@ -18,9 +18,9 @@ export class View extends EventTarget {
   seconds = 60;
   /** [from, to] in seconds since 1970; null: the latest ones. */
   zoom = null;
-  /** The second at which it stands still. */
+  /** Second at which the view is paused. */
   pausedAt = null;
-  /** To the server: 'live', 'lost', or null before there was one. */
+  /** Connection to the server: 'live', 'lost', or null before there was one. */
   connection = null;
 
   constructor(store) {
@@ -41,7 +41,7 @@ export class View extends EventTarget {
     if (to - from >= shortest) this.set({ zoom: [from, to] });
   }
 
-  /** Around its middle; more than 1 is out of it. */
+  /** Zooms around the middle; more than 1 zooms out. */
   zoomBy(factor) {
     const [from, to] = this.bounds;
     const middle = (from + to) / 2;
@@ -50,12 +50,12 @@ export class View extends EventTarget {
     else this.zoomTo(middle - half, middle + half);
   }
 
-  /** The latest second that is shown. */
+  /** Latest second shown. */
   get end() {
     return this.pausedAt ?? this.store.latest;
   }
 
-  /** Limits of the time axis. */
+  /** Limits of the time axis, in seconds. */
   get bounds() {
     return this.zoom ?? [this.end - this.seconds, this.end];
   }
@@ -67,18 +67,18 @@ export class View extends EventTarget {
       : processes.filter(({ info }) => info.id === this.process);
   }
 
-  /** Whole seconds that are in sight, and one more on each side. */
+  /** Whole visible seconds, and one more on each side. */
   get span() {
     const [from, to] = this.bounds;
     return this.#span(Math.floor(from) - 1, Math.ceil(to) + 1);
   }
 
-  /** Seconds that the present figures are taken from. */
+  /** Seconds from which the present figures are computed. */
   get now() {
     return this.last(3);
   }
 
-  /** The last seconds of this number, whatever is in sight. */
+  /** Returns the given number of latest seconds, whatever is visible. */
   last(seconds) {
     return this.#span(this.end - seconds, this.end);
   }
@@ -89,7 +89,7 @@ export class View extends EventTarget {
     );
   }
 
-  /** Marks as they are drawn: one where several processes switched together. */
+  /** Returns the marks to draw: one for several processes that switched together. */
   get lines() {
     const lines = [];
     for (const mark of this.marks) {

@@ -1,8 +1,8 @@
 /**
- * Access to the dashboard: the checks of each request, before anything else is done for it. Without a token only this machine may enter,
- * by its own name: a page whose own name was pointed at 127.0.0.1 (DNS rebinding) sends that name. With a token the name is not looked at,
- * since such a page has no cookie of ours, and a proxy may have its own. After many wrong tokens from one address none is looked at for a
- * while, not even a right one: otherwise guessing could go on. A page of another site may neither read nor change anything.
+ * Access to the dashboard: the checks before a request is handled. Without a token only this machine may enter,
+ * by its own name: a page whose own name was pointed at 127.0.0.1 (DNS rebinding) sends that name. With a token the name is not checked,
+ * since such a page has no cookie of ours, and a proxy may have its own. After many wrong tokens from one address all tokens are refused
+ * for a while, even a right one: otherwise guessing could go on. A page of another site may neither read nor change anything.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ const mostWrong = 20;
 /** Addresses remembered at most; the oldest are forgotten. */
 const mostAddresses = 1024;
 
-/** Headers of every response. They also keep anything of others out of the page. */
+/** Headers of every response. They also exclude foreign content from the page. */
 export const securityHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -33,7 +33,7 @@ export interface Door {
   readonly attempts: RateLimit;
 }
 
-/** Reports whether this request may enter; one that may not has its response then. */
+/** Reports whether this request may enter; answers it if not. */
 export function mayEnter(
   { token, port, attempts }: Door,
   url: URL,
@@ -90,7 +90,7 @@ export function isSameOrigin({ headers }: IncomingMessage): boolean {
   );
 }
 
-/** Compares in a time that tells nothing about where they differ. */
+/** Compares in constant time, so that the time does not reveal the place of a difference. */
 export function sameToken(given: string | undefined, token: string): boolean {
   if (given === undefined) return false;
   const [a, b] = [given, token].map((text) => createHash('sha256').update(text).digest());
@@ -102,8 +102,8 @@ export function bearer({ headers }: IncomingMessage): string | undefined {
 }
 
 /**
- * The cookies of a host are sent to all of its ports: so each port has one of its own. `Lax`: somebody who follows a link to
- * the page from another site (a chat, a wiki) is let in; what such a site sends by itself is not.
+ * Returns the name of this port's cookie: a host's cookies are sent to all of its ports. `Lax`: a user who follows a link to
+ * the page from another site (a chat, a wiki) may enter; requests that such a site sends by itself may not.
  */
 const cookieName = (port: number) => `millrace_dashboard_${port}`;
 
@@ -129,19 +129,19 @@ interface Window {
   wrong: number;
 }
 
-/** Wrong tokens, by the address that they came from: only a limited number a minute. */
+/** Counts wrong tokens by address: only a limited number a minute is checked. */
 export class RateLimit {
   /** Windows in the order in which they began. */
   readonly #windows = new Map<string, Window>();
 
-  /** Seconds for which nobody at this address may try; 0: they may. */
+  /** Returns the seconds for which this address may not try; 0: it may. */
   waitSeconds(address = '', nowMs = performance.now()): number {
     const window = this.#current(address, nowMs);
     if (window === undefined || window.wrong < mostWrong) return 0;
     return Math.ceil((window.begunMs + windowMs - nowMs) / 1000);
   }
 
-  /** A token from this address was wrong. */
+  /** Counts a wrong token from this address. */
   wrong(address = '', nowMs = performance.now()): void {
     const window = this.#current(address, nowMs);
     if (window !== undefined) {
@@ -176,7 +176,7 @@ export function sendJson(response: ServerResponse, status: number, body: object)
   send(response, status, 'application/json', JSON.stringify(body));
 }
 
-/** A refused client has to give its connection back: there are not many. */
+/** Refuses a request and closes its connection, as connections are limited. */
 export function refuse(
   response: ServerResponse,
   status: number,

@@ -1,6 +1,6 @@
 /**
- * A feed: how another process or thread gets into a dashboard. One socket to it, with lines of JSON both ways, after a request of HTTP that
- * asks for an upgrade. The process begins with `hello`; the dashboard asks for a `sample` each second while somebody watches, and to
+ * Feed of another process or thread to a dashboard. One socket to it, with lines of JSON both ways, after a request of HTTP that
+ * asks for an upgrade. The process begins with `hello`; the dashboard asks for a `sample` each second while a page is open, and to
  * `switch` a feature. {@link FeedClient} is the end of the process, {@link Feed} that of the dashboard. Neither waits for the other
  * without limit, and neither keeps its process alive.
  */
@@ -33,14 +33,14 @@ const longestHeadBytes = 16 * 1024;
 const longestQuestionBytes = 64 * 1024;
 const longestAnswerBytes = 1024 * 1024;
 
-/** Time between attempts to connect: twice as long each time. */
+/** Bounds in ms of the time between attempts to connect, which doubles each time. */
 const firstMs = 250;
 const longestMs = 10_000;
 
 const firstLineMs = 5000;
-/** A process that has not answered for this long has not switched; it may be blocked. */
+/** Timeout in ms of a switch; the process may be blocked. */
 const switchMs = 5000;
-/** One that has not answered for this long is left out of the present question. */
+/** Timeout in ms of a sample. */
 const sampleMs = 2000;
 
 /** Splits a stream of bytes into lines of JSON. Lines that are too long, or not objects, are counted and left out. */
@@ -110,14 +110,14 @@ export function feedDashboard(options: FeedOptions): DashboardFeed {
   return new FeedClient(options);
 }
 
-/** Wait before the next attempt to connect. */
+/** Wait before the next attempt to connect, in ms. */
 export class Backoff {
   #nextMs = firstMs;
 
   /**
-   * A connection that lasted begins anew. One that was closed at once does not: a dashboard that takes no more closes what it has
-   * just accepted, and that is no reason to hurry.
-   * @param lastedMs of the connection that ended, 0 when there was none
+   * Schedules the next attempt. A connection that lasted resets the wait. One that was closed at once does not: a full dashboard closes
+   * each connection that it accepts, and a quick retry would not help.
+   * @param lastedMs duration of the connection that ended, 0 when there was none
    */
   next(lastedMs: number): number {
     if (lastedMs > longestMs) this.#nextMs = firstMs;
@@ -181,7 +181,7 @@ class FeedClient implements DashboardFeed {
     lines.push(rest);
   }
 
-  /** Without an answer, because a `stats()` or the report throws, the dashboard goes on without this sample. */
+  /** Answers with a sample. Without an answer, because a `stats()` or the report throws, the dashboard omits this sample. */
   #answer(send: (message: object) => void): void {
     let sample: Sample;
     try {
@@ -209,7 +209,7 @@ class FeedClient implements DashboardFeed {
   }
 }
 
-/** The dashboard's end of a feed. */
+/** Dashboard's end of a feed. */
 export class Feed implements Link {
   readonly #lines: JsonLines;
   /** Unsettled requests by their numbers. */
@@ -290,7 +290,7 @@ export class Feed implements Link {
   #take(line: Record<string, unknown>, { info }: Member): boolean {
     if (line.type === 'sample') {
       const sample = sampleOf(line, info);
-      // An answer that comes too late is dropped.
+      // A late answer is dropped.
       if (sample !== null) this.#sampled?.(sample);
       return sample !== null;
     }

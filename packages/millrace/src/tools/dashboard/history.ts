@@ -1,9 +1,9 @@
 /**
- * The history of a dashboard, and those who watch it. {@link History} is a ring of the events of the last minutes, with consecutive numbers.
- * A {@link Viewer} is a browser: a place in the history, from which server-sent events go to it. One that reads too slowly gets the next
- * event when it has read the last ones. One that is too late, because what it should get next has left the history, is disconnected: it
- * comes back by itself, and is told how things stand. {@link Audience} owns both. With nobody there nothing is kept, but for a while what
- * was, for a page that is loaded again.
+ * History of a dashboard, and its viewers. {@link History} is a ring of the events of the last minutes, with consecutive numbers.
+ * A {@link Viewer} is a browser: a place in the history, from which server-sent events go to it. A slow reader gets the next
+ * event when it has read the last ones. A viewer whose next event has left the history is disconnected: it
+ * reconnects by itself, and gets the current state. {@link Audience} owns both. Without viewers no events are kept, except those of the
+ * last while, for a page that is reloaded.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -11,25 +11,25 @@ import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import { atTurnEnd } from '@millrace/base/turn';
 import type { Point } from '@millrace/monitor/metrics';
 
-/** Ten minutes of six processes, or of one and its threads; about 1 KB each. */
+/** Most events: ten minutes of six processes, or of one and its threads; about 1 KB each. */
 const mostEvents = 3600;
 const keptMs = 600_000;
-/** Series of one process that are kept; later ones are dropped. */
+/** Most series per process; later ones are dropped. */
 const mostSeries = 2000;
 
 /** Time in ms for which the history is kept without viewers. */
 const keptUnwatchedMs = 60_000;
-/** Events of one piece: a long history must not hold up the application's loop. */
+/** Events per write: a long history must not block the application's loop. */
 const atOnce = 50;
 /** Time in ms after which a browser that lost the connection tries again. */
 const retryMs = 1000;
 
-/** The names of a process's series, in the order in which they came up. */
+/** Names of a process's series, in order of appearance. */
 export class SeriesNames {
   readonly names: string[] = [];
   readonly #index = new Map<string, number>();
 
-  /** The values in the order of the names; NaN where this sample has none. */
+  /** Values in the order of the names; NaN for a series without one in this sample. */
   row(points: readonly Point[]): Float64Array {
     const at = points.map((point) => this.#indexOf(seriesName(point)));
     const row = new Float64Array(this.names.length).fill(Number.NaN);
@@ -48,7 +48,7 @@ export class SeriesNames {
   }
 }
 
-/** `name{label="value"}`, as Prometheus writes it. */
+/** Formats a series as `name{label="value"}`, as Prometheus does. */
 function seriesName({ name, labels }: Point): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
@@ -61,7 +61,7 @@ type HistoryEvent =
 
 export class History {
   #events: HistoryEvent[] = [];
-  /** Number of the oldest event that is there. */
+  /** Number of the oldest event kept. */
   first = 0;
 
   /** Number of the next event. */
@@ -72,7 +72,7 @@ export class History {
   add(event: HistoryEvent): void {
     this.#events.push(event);
     if (this.#events.length <= mostEvents && event.at - this.#events[0]!.at <= keptMs) return;
-    // Seldom, and many at once, since the whole array is moved.
+    // Rarely, and many at once, since the whole array is moved.
     const drop = Math.max(this.#events.length >> 3, 1);
     this.#events.splice(0, drop);
     this.first += drop;
@@ -90,13 +90,13 @@ export class History {
 
 export class Viewer {
   #next: number;
-  /** Of each process, what this viewer has: so that only changes are sent. */
+  /** Known state of each process at this viewer, so that only changes are sent. */
   readonly #has = new Map<string, Float64Array>();
   #waits = false;
 
   /**
    * @param boot distinguishes the numbers of this server from those of an earlier one on the same port
-   * @param hello what is there now
+   * @param hello the current state
    * @param lastId `Last-Event-ID` of a browser that was here before
    */
   constructor(
@@ -118,7 +118,7 @@ export class Viewer {
     this.send();
   }
 
-  /** Of what came before, `hello` told the outcome: only samples and marks are sent. */
+  /** `hello` has the outcome of earlier events: of those, only samples and marks are sent. */
   readonly upTo: number;
 
   send(): void {
@@ -138,7 +138,7 @@ export class Viewer {
   }
 
   #frame(event: HistoryEvent, number: number): string {
-    // The page forgets it as well: a later one of its name is sent in full.
+    // The page forgets it as well: a later process of its name is sent in full.
     if (event.kind === 'forgotten') this.#has.delete(event.data.id);
     const isOld = number < this.upTo && event.kind !== 'sample' && event.kind !== 'mark';
     if (isOld) return '';
@@ -183,7 +183,7 @@ export class Audience {
     });
   }
 
-  /** Tells all of them. With nobody there, nothing is kept. */
+  /** Sends an event to all viewers. Without viewers it is not kept. */
   tell(event: HistoryEvent): void {
     if (this.size === 0) return;
     this.#history.add(event);

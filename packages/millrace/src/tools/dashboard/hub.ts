@@ -1,6 +1,6 @@
 /**
- * The hub of a dashboard: all processes that it knows, and those who watch. Each process is a {@link Member}, from the time when it joins
- * until a minute after its end. Samples are taken once a second, of all members at the same time, while somebody watches.
+ * Hub of a dashboard: its processes and viewers. Each process is a {@link Member}, from the time when it joins
+ * until a minute after its end. Samples are taken once a second, of all members at the same time, while a page is open.
  */
 import type { ServerResponse } from 'node:http';
 import { isError } from '@millrace/base/realm';
@@ -11,22 +11,22 @@ import type { FeatureInfo, ProcessInfo, Sample } from './sample.js';
 const everyMs = 1000;
 export const mostMembers = 256;
 
-/** The way to a process: the sampler of this one, or a feed. */
+/** Interface to a process: the sampler of this one, or a feed. */
 export interface Link {
   /** Resolves to its sample; null when none comes in time. */
   sample(): Promise<Sample | null>;
   /** Resolves to its features after the switch; rejects when it has no such feature, or does not answer. */
   switch(feature: string, on: boolean): Promise<FeatureInfo[]>;
-  /** Lines of it that could not be read. */
+  /** Number of its lines that could not be parsed. */
   readonly dropped: number;
   close(): void;
 }
 
-/** A process or thread that the dashboard knows. */
+/** Process or thread of the dashboard. */
 export class Member {
   latest: Sample | null = null;
   endedAt: number | null = null;
-  /** Number of the last report that was sent. */
+  /** Number of the last report sent. */
   report = '';
   readonly series = new SeriesNames();
   #asked: Promise<Sample | null> | null = null;
@@ -38,8 +38,8 @@ export class Member {
   ) {}
 
   /**
-   * Null without an answer in time, and when counters cannot be read because a `stats()` or the report throws. One question at a time:
-   * a process whose loop is blocked finds one when it comes back, not a pile.
+   * Takes a sample. Null without an answer in time, and when counters cannot be read because a `stats()` or the report throws. Only one
+   * question is pending at a time: a process whose loop was blocked gets one, not a pile.
    */
   sample(): Promise<Sample | null> {
     this.#asked ??= this.link
@@ -51,7 +51,7 @@ export class Member {
     return this.#asked;
   }
 
-  /** Process as the page gets it. */
+  /** Process in the form for the page. */
   get shown(): object {
     return { ...this.info, endedAt: this.endedAt, features: this.features };
   }
@@ -69,7 +69,7 @@ export class Hub {
   readonly #audience = new Audience();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param shownEndedMs for how long a process that has ended is shown */
+  /** @param shownEndedMs time in ms for which a process that has ended is shown */
   constructor(readonly shownEndedMs = 60_000) {}
 
   get members(): readonly Member[] {
@@ -80,7 +80,7 @@ export class Hub {
     return this.#audience.size;
   }
 
-  /** Null when there are too many, or when one of this name is there already: nobody takes the place of another. */
+  /** Adds a process. Null when there are too many, or when one of this name exists: no process may replace another. */
   join(info: ProcessInfo, features: readonly FeatureInfo[], link: Link): Member | null {
     const before = this.#members.get(info.id);
     if (before?.endedAt === null) return null;
@@ -116,7 +116,7 @@ export class Hub {
     this.#sampleAll();
   }
 
-  /** A sample of each process that is there and answers. */
+  /** Takes a sample of each process that answers. */
   async samples(): Promise<Sample[]> {
     const present = this.members.filter(({ endedAt }) => endedAt === null);
     const samples = await Promise.all(present.map((member) => member.sample()));
@@ -158,7 +158,7 @@ export class Hub {
     return ended !== undefined;
   }
 
-  /** Unless another process has its name by now. */
+  /** Removes a member, unless another process has its name by now. */
   #forget(member: Member) {
     const { id } = member.info;
     if (this.#members.get(id) !== member) return;
@@ -167,7 +167,7 @@ export class Hub {
   }
 
   #sampleAll() {
-    // One time for all of them: so the page can add them up.
+    // One time for all samples, so that the page can add them up.
     const at = wallClock.now();
     for (const member of this.#members.values()) {
       if (member.endedAt === null) this.#ask(member, at);
@@ -182,7 +182,7 @@ export class Hub {
     this.#featuresOf(member, sample.features);
     const row = series.row(sample.points);
     const now = wallClock.now();
-    // One that was blocked answers later. The clocks of other processes are not looked at.
+    // A blocked process answers later. Clocks of other processes are not used.
     const time = Math.abs(now - at) > everyMs / 2 ? now : at;
     const { names } = series;
     this.#audience.tell({ kind: 'sample', process: info.id, at: time, names, row });

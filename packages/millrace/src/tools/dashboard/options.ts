@@ -3,11 +3,11 @@ import { parse, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import type { Shown } from './sample.js';
 
-/** The port of the dashboard unless another is given. */
+/** Default port of the dashboard. */
 export const defaultPort = 7117;
-/** A shorter token can be guessed. */
+/** Least length of a token; a shorter one can be guessed. */
 const shortestToken = 8;
-/** Largest descriptor: as many as Linux allows a process by default. */
+/** Largest descriptor: Linux's default limit per process. */
 const mostFd = 1_048_575;
 
 /** Address and port for `startDashboard()`. */

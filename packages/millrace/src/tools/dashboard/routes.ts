@@ -1,6 +1,6 @@
 /**
- * The pages and interfaces of the dashboard: its files, `/api/events` (server-sent events), `/api/snapshot`, `/api/features`, which switches
- * a feature, and `/metrics`. Nothing else of the disk can be asked for. Each request is checked by `access.ts` first.
+ * Pages and interfaces of the dashboard: its files, `/api/events` (server-sent events), `/api/snapshot`, `/api/features`, which switches
+ * a feature, and `/metrics`. No other file is served. Each request is checked by `access.ts` first.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -73,7 +73,7 @@ function events(hub: Hub, request: IncomingMessage, response: ServerResponse) {
   }
   response.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
-    // nginx holds answers back otherwise.
+    // Otherwise nginx buffers the responses.
     'X-Accel-Buffering': 'no',
   });
   const lastId = request.headers['last-event-id'];
@@ -115,7 +115,7 @@ async function switchFeature(
   response: ServerResponse,
 ): Promise<void> {
   if (!isSameOrigin(request)) return refuse(response, 403, 'only the page itself may switch');
-  // No form of another site can send this type without being asked first.
+  // No form of another site can send this type without a preflight request.
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) {
     return refuse(response, 415, 'the body must be application/json');
   }
@@ -141,7 +141,7 @@ function parseBody(text: string): Record<string, unknown> {
   }
 }
 
-/** The body of a request as text; null when it is too long. Rejects when the client goes before its end. */
+/** Returns the body of a request as text; null when it is too long. Rejects when the client goes before its end. */
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -175,7 +175,7 @@ export function pageFiles(): ReadonlyMap<string, string> {
   return paths;
 }
 
-/** Undefined when there is no such file. Read again each time, as requests are rare. */
+/** Returns a file; undefined when there is no such file. Read again each time, as requests are rare. */
 function pageFile(path: string): { type: string; body: Buffer } | undefined {
   const file = pageFiles().get(path);
   if (file === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * A sample: what a process or thread reports to the dashboard. A {@link Sampler} takes it, and does nothing unless it is asked. What comes
- * from another process is checked before it is believed, since that may be of another version: `processOf`, `featuresOf` and `sampleOf`
- * return null for what is not valid.
+ * Sample: the report of a process or thread to the dashboard. A {@link Sampler} takes it, and does nothing unless it is asked. Data from
+ * another process is checked first, since that may be of another version: `processOf`, `featuresOf` and `sampleOf`
+ * return null for invalid data.
  */
 import { basename } from 'node:path';
 import { isMainThread, threadId } from 'node:worker_threads';
@@ -15,7 +15,7 @@ import type { Report } from '../observe/report.js';
 /** Interval of the report in ms: people read it, and it costs more than counters. */
 const reportEveryMs = 5000;
 
-/** Time that the loop is watched after the last sample, in ms: a Prometheus server comes by every half a minute or so. */
+/** Time in ms for which the loop is monitored after the last sample: Prometheus scrapes every half a minute or so. */
 const keepWatchingMs = 60_000;
 
 const mostPoints = 5000;
@@ -57,7 +57,7 @@ export interface Sample {
   readonly process: ProcessInfo;
   readonly points: readonly Point[];
   readonly features: readonly FeatureInfo[];
-  /** The report of observe mode, where that runs, with its text as `text`. */
+  /** Report of observe mode, if it runs, with its text as `text`. */
   readonly observe?: object;
 }
 
@@ -65,7 +65,7 @@ export interface Sample {
 const nameOf = (pid: number, thread: number): string =>
   thread === 0 ? `${pid}` : `${pid}/${thread}`;
 
-/** This thread as the dashboard names it. */
+/** This thread, with its name in the dashboard. */
 export function thisProcess(role: Role): ProcessInfo {
   const thread = isMainThread ? 0 : threadId;
   return {
@@ -101,7 +101,7 @@ export class Sampler {
     this.#report = report;
   }
 
-  /** Costs a read of each counter: well below a millisecond. */
+  /** Takes a sample. Costs a read of each counter: well below a millisecond. */
   sample(): Sample {
     const observe = this.#observe();
     const counted = collect();
@@ -110,7 +110,7 @@ export class Sampler {
       type: 'sample',
       at: wallClock.now(),
       process: this.process,
-      // What is not a number in JSON is left out.
+      // Values that JSON cannot represent as numbers are omitted.
       points: [...counted, ...runtime()].filter(({ value }) => Number.isFinite(value)),
       features: this.features(),
       ...(observe === undefined ? {} : { observe }),
@@ -118,8 +118,8 @@ export class Sampler {
   }
 
   /**
-   * People look at the loop first, and at the responses. If nobody has a monitor of the loop, this makes one for as long as it is asked;
-   * responses are counted for as long.
+   * Monitors the loop and counts responses, the figures that people look at first, for as long as samples are taken. Creates a monitor of
+   * the loop if there is none.
    */
   #keepWatching(isMonitored: boolean) {
     if (this.#endWatch !== undefined) {
@@ -133,7 +133,7 @@ export class Sampler {
     }, keepWatchingMs).unref();
   }
 
-  /** The report and its text, of a few seconds ago at most. */
+  /** Returns the report and its text, at most a few seconds old. */
   #observe(): object | undefined {
     const now = performance.now();
     if (this.#report === undefined || now - this.#observedMs < reportEveryMs) return this.#observed;
@@ -147,7 +147,7 @@ export class Sampler {
     return Object.values(this.#features).map(({ name, state, why }) => ({ name, state, why }));
   }
 
-  /** Throws when there is no such feature here; what the feature itself throws goes through. */
+  /** Switches a feature. Throws when there is no such feature here; passes on errors of the feature itself. */
   switch(name: string, on: boolean): FeatureInfo[] {
     const feature = Object.hasOwn(this.#features, name) ? this.#features[name] : undefined;
     if (feature === undefined) throw new Error(`process ${this.process.id} has no such feature`);
@@ -166,7 +166,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most;
 
-/** Characters that could make a text look like another one: line feeds, characters that reverse the direction, and the like. */
+/** Characters that could disguise a text: line feeds, characters that reverse the direction, and the like. */
 const unseen = /\p{C}/gu;
 
 export function processOf(value: unknown): ProcessInfo | null {

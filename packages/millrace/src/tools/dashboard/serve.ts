@@ -1,6 +1,6 @@
 /**
- * The server of a dashboard, and who has one. `serveDashboard()` serves the page, and takes feeds of other processes on the same port.
- * `startDashboard()` is what `millrace/auto` calls: the first process of a tree serves, all others feed it. The way is in their
+ * Server of a dashboard. `serveDashboard()` serves the page, and takes feeds of other processes on the same port.
+ * `startDashboard()` is called by `millrace/auto`: the first process of a tree serves, all others feed it. They find it by their
  * environment: MILLRACE_FEED, MILLRACE_FEED_TOKEN, and MILLRACE_FEED_PID, the process that serves.
  */
 import cluster from 'node:cluster';
@@ -60,7 +60,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   const connections = new Connections(mostMembers + 100);
   const attempts = new RateLimit();
   let port = wanted;
-  // A client that connects and says nothing, or says it slowly, must not keep others out.
+  // A client that connects and sends nothing, or sends slowly, must not keep others out.
   const server = markOwn(
     createServer({
       keepAliveTimeout: 30_000,
@@ -69,7 +69,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
       connectionsCheckingInterval: patienceMs,
     }),
   ).unref();
-  // People want to see their application there.
+  // Users want to see their application there.
   uncounted(server);
   server.on('connection', (socket: Socket) => {
     markOwn(socket).unref();
@@ -79,7 +79,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
     const { socket } = request;
     connections.heard(socket);
     response.on('close', () => connections.answered(socket));
-    // A client went away while it sent its body.
+    // A client left while it sent its body.
     handle({ hub, port, token, attempts }, request, response).catch(() => response.destroy());
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -123,7 +123,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   };
 }
 
-/** The connections of the server: a limited number, and a silent one makes room for a new one. */
+/** Connections of the server: a limited number, of which a silent one makes room for a new one. */
 class Connections {
   readonly #most: number;
   readonly #all = new Set<Socket>();
@@ -145,7 +145,7 @@ class Connections {
     if (this.#all.size > this.#most) this.#end(this.#silent.values().next().value!);
   }
 
-  /** A request has come, or an upgrade. */
+  /** Records a request or an upgrade. */
   heard(socket: Socket): void {
     this.#silent.delete(socket);
   }
@@ -180,7 +180,7 @@ export async function startDashboard(
   const { MILLRACE_FEED: feed, MILLRACE_FEED_TOKEN: token = '', MILLRACE_FEED_PID } = process.env;
   const isOurs = isMainThread && MILLRACE_FEED_PID === String(process.pid);
   if (feed !== undefined && !isOurs) return feedTo(feed, token, shown);
-  // Nothing has told it where to: its parent runs without a dashboard, or gave it another environment.
+  // It has no address to feed: its parent runs without a dashboard, or gave it another environment.
   if (!isMainThread || cluster.isWorker) return null;
   try {
     const feedToken = isOurs && token !== '' ? token : undefined;
@@ -191,7 +191,7 @@ export async function startDashboard(
     process.stderr.write(`millrace: the dashboard is at ${dashboard.url}\n`);
     return dashboard;
   } catch (error) {
-    // Children must not connect to whoever has the port.
+    // Children must not connect to another owner of the port.
     for (const name of ['', '_TOKEN', '_PID']) delete process.env[`MILLRACE_FEED${name}`];
     process.stderr.write(`millrace: no dashboard: ${reason(error, address)}\n`);
     return null;
@@ -204,7 +204,7 @@ function feedTo(address: string, token: string, shown: Shown): DashboardFeed | n
   return feedDashboard({ host, port: Number(port), token, ...shown });
 }
 
-/** Children are on this machine. An address that means all of them cannot be connected to everywhere. */
+/** Returns the address for children, which are on this machine. An address that means all interfaces is not connectable everywhere. */
 function feedAddress(host = '127.0.0.1', port: number): string {
   if (host === '0.0.0.0' || host === '::' || host === 'localhost') return `127.0.0.1:${port}`;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
