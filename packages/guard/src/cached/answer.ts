@@ -1,7 +1,7 @@
-/** An answer of a handler, as it is given to others and kept; and whether somebody has it already. */
+/** Response of a handler, in the form for sharing and keeping; and conditional requests for it. */
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** A header, or several of one name. */
+/** Header value, or several of one name. */
 export type HeaderField = readonly [name: string, value: string | readonly string[]];
 
 /** Response of a handler. */
@@ -13,11 +13,11 @@ export interface Answer {
   readonly headers: readonly HeaderField[];
   /** Names of headers set before, which the handler removed. */
   readonly removed: readonly string[];
-  /** Null for the answer to a HEAD, whose body is not known. */
+  /** Null for the response to a HEAD, whose body is unknown. */
   readonly body: Buffer | null;
 }
 
-/** An answer that is kept. */
+/** Kept response. */
 export interface Copy extends Answer {
   /** Time of its completion, in ms of the store's clock. */
   readonly at: number;
@@ -25,12 +25,12 @@ export interface Copy extends Answer {
   readonly mayBeStale: boolean;
 }
 
-/** Age in ms; never negative, though the clocks of several machines, or one that was set back, may say so. */
+/** Returns the age in ms; never negative, even if clocks of several machines differ or a clock was set back. */
 export function ageOf(copy: Copy, now: number): number {
   return Math.max(0, now - copy.at);
 }
 
-/** Bytes that a copy takes, nearly. */
+/** Returns the approximate bytes of a copy. */
 export function sizeOf(copy: Copy): number {
   let bytes = 256 + copy.message.length * 2 + (copy.body?.length ?? 0);
   for (const [name, value] of copy.headers) {
@@ -39,12 +39,12 @@ export function sizeOf(copy: Copy): number {
   return bytes;
 }
 
-/** A copy as a store outside of the process takes it: JSON has no bytes. */
+/** Returns a copy in the form for a store outside of the process: JSON has no bytes. */
 export function encode(copy: Copy): object {
   return { ...copy, body: copy.body?.toString('base64') ?? null };
 }
 
-/** The copy that a store gave back, or undefined if it is something else: others may write to the same store. */
+/** Parses a copy from a store; undefined if it is something else, as other programs may write to the same store. */
 export function decode(value: unknown): Copy | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { status, message, headers, removed, body, at, mayBeStale } = value as Record<
@@ -89,15 +89,15 @@ function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-// ---- conditional requests: a client that has the answer already is told so, without its body (RFC 9110, section 13)
+// ---- conditional requests: a client that already has the response gets a 304 without its body (RFC 9110, section 13)
 
-/** Conditions in a request: the copy that the client claims to have. */
+/** Conditions of a request: the copy that the client claims to have. */
 export interface Condition {
   readonly noneMatch: string | undefined;
   readonly modifiedSince: string | undefined;
 }
 
-/** Of a GET or HEAD; what the conditions of other methods ask for is no 304. */
+/** Returns the conditions of a GET or HEAD; those of other methods do not lead to a 304. */
 export function conditionOf({ method, headers }: IncomingMessage): Condition | null {
   if (method !== 'GET' && method !== 'HEAD') return null;
   const noneMatch = headers['if-none-match'];
@@ -119,7 +119,7 @@ export function isNotModified(condition: Condition, answer: Pick<Answer, 'header
   return Date.parse(lastModified) <= Date.parse(modifiedSince);
 }
 
-/** Headers that tell about a body, which a 304 has not. */
+/** Headers that describe a body, which a 304 lacks. */
 export const bodyHeaders: readonly string[] = [
   'content-type',
   'content-length',
@@ -137,7 +137,7 @@ export function header(headers: readonly HeaderField[], name: string): string | 
   return typeof value === 'string' ? value : value.join(', ');
 }
 
-/** The tags of a list, without the mark of weak ones: here they are compared alike. */
+/** Returns the tags of a list, without the mark of weak ones: here they are compared alike. */
 function tags(list: string): string[] {
   return (list.match(/(?:W\/)?"[^"]*"/g) ?? []).map(weak);
 }

@@ -1,6 +1,6 @@
 /**
- * A request's way: is it one that shares answers (key.ts)? Then it joins all that have the same key. One of them looks for a copy that may be
- * served, and runs the handler if there is none (recording.ts); the others are given what it finds (exchange.ts).
+ * Path of a request. If it may share responses (key.ts), it joins the requests with the same key. One of them looks for a usable
+ * copy, and runs the handler if there is none (recording.ts); the others get its result (exchange.ts).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MillraceError, show } from '@millrace/base/errors';
@@ -17,14 +17,14 @@ import { type Answered, Recording, type Run } from './recording.js';
 import { type Unshared, unsharedReasons } from './shareable.js';
 import { dedupe, Lru, openStore, type Store, type StoreCounts } from './store.js';
 
-/** A request among those with the same key. */
+/** Request that waits among those with the same key. */
 interface Ask {
   readonly exchange: Exchange;
   readonly id: string;
   readonly key: string;
-  /** Times that it has joined others before. */
+  /** Number of times that it has joined others before. */
   readonly tries: number;
-  /** Ends the call of the handler that was asked for. */
+  /** Ends the caller's call of the handler. */
   readonly resolve: (result: unknown) => void;
   /** True for the request that the handler runs for. */
   leads: boolean;
@@ -40,7 +40,7 @@ type Outcome =
   | { kind: 'late'; copy: Copy | undefined }
   | { kind: 'copy'; copy: Copy };
 
-/** Times that a request joins others after a run gave it nothing; then it goes alone. */
+/** Most times that a request joins others whose run yields nothing for it; then it runs alone. */
 const maxTries = 2;
 
 class AnswerCache implements StaleSource {
@@ -48,11 +48,11 @@ class AnswerCache implements StaleSource {
   readonly #keys: Keys;
   readonly #store: Store;
   readonly #counts: Counts = newCounts();
-  /** Keys whose answers were for one request alone, and until when nobody waits for them, in ms. */
+  /** Keys whose responses were for one request alone, and the time in ms until which requests for them run alone. */
   readonly #unshared: Lru<number>;
-  /** Paths of requests that have reached the handler: it answers only those for a guard. */
+  /** Paths of requests that have reached the handler: for a guard it answers only those. */
   readonly #places: Lru<true>;
-  /** Gives all requests with the same key what the first of them finds. */
+  /** Passes the result of the first request to all with the same key. */
   readonly #joined: (ask: Ask) => Promise<Outcome>;
 
   constructor(options: CompleteOptions) {
@@ -73,7 +73,7 @@ class AnswerCache implements StaleSource {
     return structuredClone({ ...this.#counts, ...this.#store.counts() });
   }
 
-  /** Answers from a copy, or by running the handler; gives what its caller is to be given. */
+  /** Answers from a copy, or by running the handler; returns the value for its caller. */
   handle(exchange: Exchange, direct: () => unknown): unknown {
     if (exchange.res.headersSent) {
       this.#counts.bypassed.sent++;
@@ -95,7 +95,7 @@ class AnswerCache implements StaleSource {
     return new Promise((resolve) => this.#join(exchange, id, 0, resolve));
   }
 
-  /** For a guard: a copy in place of a refusal, be it stale. */
+  /** Answers with a copy, even a stale one, in place of a refusal by a guard. */
   answer(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
     if (this.#places.get(placeOf(req)) === undefined) return false;
     const id = this.#idOf(req);
@@ -108,7 +108,7 @@ class AnswerCache implements StaleSource {
     });
   }
 
-  /** A function `key` that needs more than the bare request fails here; the request is refused then, as without a cache. */
+  /** Returns the identity of a request. If `key` needs more than the bare request and throws, the guard refuses as without a cache. */
   #idOf(req: IncomingMessage): string | undefined {
     try {
       const identity = this.#keys.identify(req);
@@ -138,7 +138,7 @@ class AnswerCache implements StaleSource {
     resolve(exchange.run());
   }
 
-  /** Never fails: a failure is an outcome. */
+  /** Finds the outcome for a key. Never fails: a failure is an outcome. */
   #find(ask: Ask): Outcome | Promise<Outcome> {
     const { exchange, id, key } = ask;
     return after(this.#look(exchange.req, id, key), (copy) => {
@@ -152,7 +152,7 @@ class AnswerCache implements StaleSource {
       } catch (error) {
         return { kind: 'error', error };
       }
-      // Nobody is to work for one who has left; if somebody else waits, it is his turn.
+      // The handler does not run for a client who has left; another waiting request is next.
       if (exchange.isTaken) return { kind: 'cut' };
       return this.#lead(ask, copy);
     });
@@ -190,7 +190,7 @@ class AnswerCache implements StaleSource {
     return { kind: 'alone', reason };
   }
 
-  /** Keeps an answer if it may be kept. Gives the key of the requests that it is for. */
+  /** Keeps a response if it may be kept. Returns the key of its requests. */
   #keep(asked: Asked, id: string, { answer, mayBeStale }: Answered): string {
     const key = this.#keys.of(asked, id);
     const { ttl, stale, statuses } = this.#options;
@@ -254,7 +254,7 @@ class AnswerCache implements StaleSource {
     if (replay(req, res, answer, age)) this.#counts.notModified++;
   }
 
-  /** The answer to a GET is one to a HEAD as well. */
+  /** Looks for a copy. The response to a GET also answers a HEAD. */
   #look(req: IncomingMessage, id: string, key: string): ReturnType<Store['get']> {
     if (req.method !== 'HEAD') return this.#store.get(key);
     return after(
@@ -296,7 +296,7 @@ function timeoutError(req: IncomingMessage, timeout: number): MillraceError {
     'MILLRACE_E_TIMEOUT',
     `the handler has not answered an identical ${req.method} within ${timeout} ms (option 'timeout' of cached())`,
   );
-  // Names that Express and Fastify look for.
+  // Names that Express and Fastify look up.
   return Object.assign(error, { status: 503, statusCode: 503 });
 }
 

@@ -1,11 +1,11 @@
-/** A request on its way to a handler, in the three shapes that handlers have; and how it gets the answer of another run. */
+/** Exchanges: requests on their way to a handler, in the three shapes of handlers, and replays of another run's response. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { MillraceError, show } from '@millrace/base/errors';
 import { isThenable } from '@millrace/base/realm';
 import { type Answer, conditionOf, header, isNotModified } from './answer.js';
 import { makeBodyless, type Recording } from './recording.js';
 
-/** A handler, its `this`, and what it was called with. */
+/** Handler, its `this`, and its arguments. */
 export type Call = readonly [handler: (...args: any[]) => unknown, self: unknown, args: unknown[]];
 
 export abstract class Exchange {
@@ -32,7 +32,7 @@ export abstract class Exchange {
     return false;
   }
 
-  /** Runs the handler. What it gives is for whoever called; what it throws is seen to, as the framework would, and told to the recording. */
+  /** Runs the handler. Returns its result to the caller; handles its error as the framework would, and passes it to the recording. */
   run(recording?: Recording): unknown {
     let result: unknown;
     try {
@@ -66,14 +66,14 @@ export abstract class Exchange {
     return result;
   }
 
-  /** Ends the request with an error, in the way of the framework. `own`: of its own run of the handler. Never throws. */
+  /** Ends the request with an error, in the way of the framework. `own`: from its own run of the handler. Never throws. */
   abstract fail(error: unknown, own: boolean): unknown;
 
-  /** Called before it is answered in place of the handler. */
+  /** Called before the request is answered in place of the handler. */
   takeOver(): void {}
 }
 
-/** The shape of a call is known by what the handler is called with. Throws MILLRACE_E_INVALID_ARGUMENT if it is none of the three. */
+/** Detects the shape of a call by its arguments. Throws MILLRACE_E_INVALID_ARGUMENT if it is none of the three. */
 export function exchangeOf(call: Call): Exchange {
   const [, , [first, second, third]] = call;
   if (isReply(second)) return new FastifyExchange(call, first as FastifyRequest, second);
@@ -89,7 +89,7 @@ export function exchangeOf(call: Call): Exchange {
   return new PlainExchange(call);
 }
 
-/** `(req, res)` of node:http. Nothing stands behind it that would answer for a handler that failed. */
+/** Exchange of `(req, res)` of node:http. No framework answers for a handler that failed. */
 class PlainExchange extends Exchange {
   readonly #call: Call;
 
@@ -104,7 +104,7 @@ class PlainExchange extends Exchange {
     return handler.apply(self, args);
   }
 
-  /** The error of its own run goes where it would have gone: to whoever awaits it, or to the process. */
+  /** An error of its own run goes where it would without a cache: to the caller that awaits it, or to the process. */
   fail(error: unknown, own: boolean): unknown {
     answerError(this.res, error);
     return own ? Promise.reject(error) : undefined;
@@ -113,7 +113,7 @@ class PlainExchange extends Exchange {
 
 type Next = (error?: unknown) => void;
 
-/** `(req, res, next)` of Express and Connect. */
+/** Exchange of `(req, res, next)` of Express and Connect. */
 class ConnectExchange extends Exchange {
   readonly #call: Call;
   readonly #next: Next;
@@ -128,7 +128,7 @@ class ConnectExchange extends Exchange {
   call(recording: Recording | undefined): unknown {
     const [handler, self, [req, res]] = this.#call;
     const next = (error?: unknown) => {
-      // Without an error, what answers further on is recorded in its place. So it is after these two, which skip a part of it.
+      // Without an error, a later handler's response is recorded instead. So it is after these two, which skip a part of it.
       if (error && error !== 'route' && error !== 'router') recording?.failed(error);
       this.#next(error);
     };
@@ -161,12 +161,12 @@ function isReply(value: unknown): value is FastifyReply {
   return typeof (value as FastifyReply | undefined)?.hijack === 'function';
 }
 
-/** `(request, reply)` of Fastify. Its answer is what leaves at last, after serializers and hooks. */
+/** Exchange of `(request, reply)` of Fastify. Its response is recorded after serializers and hooks. */
 class FastifyExchange extends Exchange {
   readonly #call: Call;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  /** Fastify answers no errors any more. */
+  /** True if Fastify no longer answers errors. */
   #isHijacked = false;
 
   constructor(call: Call, request: FastifyRequest, reply: FastifyReply) {
@@ -190,7 +190,7 @@ class FastifyExchange extends Exchange {
     return handler.apply(self, args);
   }
 
-  /** Of a handler that will call `reply.send()`; the reply is a promise of that. */
+  /** Promise of a handler that will call `reply.send()`: the reply itself. */
   override given(result: unknown): unknown {
     return result === undefined ? this.#reply : result;
   }
@@ -201,7 +201,7 @@ class FastifyExchange extends Exchange {
   }
 
   override takeOver(): void {
-    // What hooks have set so far is kept here until an answer is sent.
+    // Headers set by hooks so far are stored here until a response is sent.
     for (const [name, value] of Object.entries(this.#reply.getHeaders())) {
       this.res.setHeader(name, value!);
     }
@@ -212,7 +212,7 @@ class FastifyExchange extends Exchange {
 
 /** Sends the response to an error that nothing else reports. */
 function answerError(res: ServerResponse, error: unknown): void {
-  // It may be on its way yet.
+  // The response may still be on its way.
   if (res.writableEnded) return;
   if (res.headersSent) {
     res.destroy();
@@ -226,14 +226,14 @@ function answerError(res: ServerResponse, error: unknown): void {
     if (res.req.method === 'HEAD') res.end();
     else res.end(isTimeout ? 'Service Unavailable' : 'Internal Server Error');
   } catch {
-    // By methods that others have put on it, perhaps those that the error came from.
+    // Uses methods that other code may have replaced, perhaps the source of the error.
     res.destroy();
   }
 }
 
-// ---- giving an answer of somebody else
+// ---- replaying the response of another request
 
-/** Age of a response, if it is a kept one. */
+/** Age of a kept response. */
 interface Age {
   readonly seconds: number;
   readonly isStale: boolean;
@@ -241,7 +241,7 @@ interface Age {
 
 const staleWarning = '110 - "Response is Stale"';
 
-/** Answers, and says whether with a 304. Headers that others have set on the response stay, unless the answer has them too. */
+/** Sends a response and returns true if it was a 304. Headers of other code stay, unless the response has them too. */
 export function replay(
   req: IncomingMessage,
   res: ServerResponse,
@@ -252,7 +252,7 @@ export function replay(
   for (const name of removed) res.removeHeader(name);
   for (const [name, value] of headers) res.setHeader(name, value as string | string[]);
   if (age !== null) {
-    // It may have been somebody else's copy before.
+    // The headers may come from another copy before.
     const before = Number(header(headers, 'age'));
     res.setHeader('Age', Math.floor(age.seconds + (before > 0 ? before : 0)));
     if (age.isStale) {
@@ -269,7 +269,7 @@ export function replay(
   res.statusCode = status;
   if (message !== '' && req.httpVersionMajor < 2) res.statusMessage = message;
   if (req.method !== 'HEAD') {
-    // Some servers throw if there is a body, be it empty, where none may be.
+    // Some servers throw on a body, even an empty one, where none is allowed.
     if (body === null || body.length === 0 || status === 204) res.end();
     else res.end(body);
     return false;
@@ -281,7 +281,7 @@ export function replay(
   return false;
 }
 
-/** Reports whether no client waits for a response any more, or other code has begun to send it. */
+/** Reports whether the client has left, or other code has begun the response. */
 export function isTaken(req: IncomingMessage, res: ServerResponse): boolean {
   return res.headersSent || res.writableEnded || res.destroyed || req.socket?.destroyed === true;
 }

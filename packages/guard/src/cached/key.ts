@@ -37,18 +37,18 @@ export const bypassReasons: readonly Bypass[] = [
   'unshared',
 ];
 
-/** Longer ones are kept as a digest: an URL can have 16 KB, and there are thousands. */
+/** Longest key kept as it is; longer ones become a digest: a URL can have 16 KB, and there are thousands. */
 const maxLength = 256;
 
-/** More names that one identity's answers vary by are taken for all: nobody else will send the same. */
+/** Most names in `Vary` per identity; more count as all headers, so that no other request is the same. */
 const maxNames = 32;
 
-/** Parts of a request in its key, beside the identity. */
+/** Parts of a request in its key, besides the identity. */
 export type Asked = Pick<IncomingMessage, 'method' | 'headers'>;
 
 export class Keys {
   readonly #options: CompleteOptions;
-  /** Names of headers that answers under an identity said they vary by. */
+  /** Header names from `Vary` by identity. */
   readonly #names: Lru<readonly string[]>;
 
   constructor(options: CompleteOptions) {
@@ -83,16 +83,16 @@ export class Keys {
     return { id: short(target(req)) };
   }
 
-  /** The key of the answer to this request, as far as it is known what answers vary by. */
+  /** Returns the key of this request's response, by the known `Vary` headers. */
   of(asked: Asked, id: string, method = asked.method): string {
     const names = this.#namesOf(id);
     if (names.length === 0) return `${method} ${id}`;
     const values = names.map((name) => [name, asked.headers[name] ?? null]);
-    // As JSON, for an identity may have any character; the separator tells it from the one above.
+    // As JSON, as an identity may have any character; the separator distinguishes it from the one above.
     return `${method}\n${short(JSON.stringify([id, values]))}`;
   }
 
-  /** Adds headers to the key from now on. False if they are too many. */
+  /** Adds headers to future keys. Returns false if they are too many. */
   learn(id: string, names: readonly string[]): boolean {
     const known = this.#namesOf(id);
     const all = [...new Set([...known, ...names])].sort();
@@ -114,11 +114,11 @@ export function placeOf(req: IncomingMessage): string {
   return short(end === -1 ? text : text.slice(0, end));
 }
 
-/** Headers that handlers may take for the scheme or the host: HTTP/2's own, and those of a proxy that a framework trusts. */
+/** Headers that handlers may use for the scheme or the host: HTTP/2's own, and those of a trusted proxy. */
 const alsoSeen = [':scheme', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /**
- * The target, as the client named it: applications of Express cut the path where they are mounted. One server has several hosts; a
+ * Returns the target as the client named it: applications of Express cut the path where they are mounted. One server has several hosts; a
  * client can put anything into their names but the end of a line.
  */
 function target(req: IncomingMessage): string {
@@ -138,13 +138,13 @@ function target(req: IncomingMessage): string {
   return [...lines, originalUrl].join('\n');
 }
 
-/** HTTP/2 tells the length of a body with its end; a request without one ends with its headers. */
+/** Reports whether a request has a body. HTTP/2 tells its length with its end; a request without one ends with its headers. */
 function hasHttp2Body(req: IncomingMessage): boolean {
   if (req.httpVersionMajor < 2) return false;
   return (req as { stream?: { endAfterHeaders?: boolean } }).stream?.endAfterHeaders !== true;
 }
 
-/** Never the same for two texts: what begins like a digest is kept as one too. */
+/** Returns a digest that differs for different texts: a text that looks like a digest becomes one too. */
 function short(text: string): string {
   if (text.length <= maxLength && !text.startsWith('~')) return text;
   return `~${createHash('sha256').update(text).digest('base64url')}${text.slice(0, 64)}`;

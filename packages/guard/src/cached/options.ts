@@ -1,4 +1,4 @@
-/** The options of `cached()`: meaning, unit, default and range. */
+/** Options of `cached()`: meaning, unit, default and range. */
 import type { IncomingMessage } from 'node:http';
 import { parse, parseValue, refused } from '@millrace/base/options';
 import { isSet } from '@millrace/base/realm';
@@ -6,7 +6,7 @@ import * as is from '@millrace/base/schema';
 import type { StaleSource } from '../shedding.js';
 import { isPartial } from './shareable.js';
 
-/** The part of a guard that `cached()` needs. */
+/** Part of a guard that `cached()` needs. */
 export interface PressureSource {
   readonly underPressure: boolean;
   readonly caches: Set<StaleSource>;
@@ -100,7 +100,7 @@ const storeSchemas = {
 
 const storageSchema = is.schema({
   type: is.required(is.choice(['memory', 'redis', 'custom'])),
-  // By the type.
+  // The type determines the options.
   options: is.anything<object>(),
 });
 
@@ -171,7 +171,7 @@ export function completeOptions(given: CachedOptions) {
   };
 }
 
-/** Options as a cache uses them. */
+/** Complete options of a cache. */
 export type CompleteOptions = ReturnType<typeof completeOptions>;
 
 function statusesOf(given: readonly number[] | undefined): ReadonlySet<number> {

@@ -1,4 +1,4 @@
-/** Records what a handler answers while it goes to the client. */
+/** Records the response of a handler on its way to the client. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { isUint8Array } from '@millrace/base/realm';
 import { clearTimeout, nextTick, performance, setTimeout } from '@millrace/base/timers';
@@ -14,7 +14,7 @@ import {
 } from './answer.js';
 import { mayBeStale, type Unshared, unshared, varyNames } from './shareable.js';
 
-/** A whole answer, the names of the request headers that it varies by, and whether it may be given past its `ttl`. */
+/** Complete response, the names of the request headers in its `Vary`, and whether it may be used past its `ttl`. */
 export interface Answered {
   kind: 'answer';
   answer: Answer;
@@ -34,7 +34,7 @@ export type Run =
   | { kind: 'late' };
 
 interface Limits {
-  /** Bytes of a body that are recorded. */
+  /** Most recorded bytes of a body. */
   maxBytes: number;
   /** In ms. */
   timeout: number;
@@ -51,15 +51,15 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** Headers that decide who may get an answer. They count whoever set them, and however late. */
+/** Headers that decide which requests may share a response. They count whichever code set them, and however late. */
 const judging = new Set(['vary', 'cache-control']);
 
-/** After a client has left, a handler that has begun no answer is given as long again as it took so far, and this at least, in ms. */
+/** Least time in ms for a handler that has begun no response when its client leaves; else it gets as long again as it took so far. */
 const minGrace = 1000;
 
 /**
- * Its response is the client's own: a handler's bytes are on their way at once. What comes after the first whole answer is none of its
- * business. Until it is over, two things of the client's are kept from the handler, for they would become everybody's: the
+ * Records the client's own response: a handler's bytes leave at once. Data after the first complete response is ignored.
+ * Until the end, two properties of the client are hidden from the handler, as they would affect the others too: the
  * conditions of its request, which are met here instead, and its slowness or its leaving: `write()` returns true.
  */
 export class Recording {
@@ -70,22 +70,22 @@ export class Recording {
   readonly #maxBytes: number;
   readonly #timer: NodeJS.Timeout;
   readonly #condition: Condition | null;
-  /** Middleware further out has a `writeHead()` of its own. */
+  /** Outer middleware has a `writeHead()` of its own. */
   readonly #isWrapped: boolean;
   readonly #begunMs = performance.now();
   #graceTimer: NodeJS.Timeout | undefined;
   #resolve!: (run: Run) => void;
   #isOver = false;
   #head: Omit<Answer, 'body'> | null = null;
-  /** Of all headers, those that decide who is given the answer. */
+  /** Headers that decide which requests may share the response. */
   #judged: HeaderField[] = [];
   #chunks: Uint8Array[] = [];
   #bytes = 0;
-  /** The client is told with a 304 that it has the body. */
+  /** True if the client gets a 304 instead of the body. */
   #isBodyless = false;
   #isEnding = false;
   #body: Buffer | null | undefined;
-  /** The head has left: nobody can say any more whom the answer is for. */
+  /** True after the head has left: from then on no header can restrict sharing. */
   #isSent = false;
 
   /** @param before headers that were set before the handler runs */
@@ -103,7 +103,7 @@ export class Recording {
       this.#resolve = resolve;
     });
     this.#timer = setTimeout(() => this.#end({ kind: 'late' }), limits.timeout);
-    // A connection keeps the process alive as long as anybody waits.
+    // A connection keeps the process alive as long as a request waits.
     this.#timer.unref();
     this.#condition = conditionOf(req);
     if (this.#condition !== null) {
@@ -116,12 +116,12 @@ export class Recording {
     res.once('close', () => this.#closed());
   }
 
-  /** The handler threw, or its promise was rejected. That of a client who left may be due to that. */
+  /** Records that the handler threw or its promise was rejected. If the client left, that may be the cause. */
   failed(error: unknown): void {
     this.#end(this.#isGone ? { kind: 'cut' } : { kind: 'error', error });
   }
 
-  /** The handler returned, or its promise was fulfilled; its answer may still be on its way, unless the connection is closed. */
+  /** Records that the handler returned or its promise was fulfilled; its response may be still on its way, unless the connection is closed. */
   returned(): void {
     if (this.#isOver || !this.#isGone) return;
     atTurnEnd(() => this.#end({ kind: 'cut' }));
@@ -129,12 +129,12 @@ export class Recording {
 
   #closed(): void {
     if (this.#isOver) return;
-    // What comes in pieces usually stops coming when the client has left; a whole answer is given to nobody as readily.
+    // A streamed response usually stops when the client has left; handlers send a complete one even without a client.
     if (this.#head !== null || this.#res.headersSent) {
       this.#end({ kind: 'cut' });
       return;
     }
-    // Or the handler has given up, or has closed the connection itself: then nothing comes.
+    // Or the handler has given up, or has closed the connection itself: then no response follows.
     const grace = Math.max(minGrace, performance.now() - this.#begunMs);
     this.#graceTimer = setTimeout(() => this.#end({ kind: 'cut' }), grace);
     this.#graceTimer.unref();
@@ -157,7 +157,7 @@ export class Recording {
     this.#resolve(run);
   }
 
-  /** Puts itself before the methods of the response, which may be those of a middleware. */
+  /** Wraps the methods of the response, which may be those of a middleware. */
   #tap(): void {
     const res = this.#res as any;
     const { writeHead, write, end, destroy } = res;
@@ -216,7 +216,7 @@ export class Recording {
       return destroy.apply(res, args);
     };
 
-    // The second is of HTTP/2 only.
+    // The second exists in HTTP/2 only.
     for (const name of ['addTrailers', 'setTrailer'].filter((each) => each in res)) {
       const method = res[name];
       res[name] = (...args: any[]) => {
@@ -226,14 +226,14 @@ export class Recording {
     }
   }
 
-  /** Lets middleware further out send the head, which may set headers until it leaves. */
+  /** Lets outer middleware send the head; it may set headers until then. */
   #sending<Result>(send: () => Result): Result {
     const result = send();
     this.#takeSent();
     return result;
   }
 
-  /** Reads from a sent head for whom the response is. */
+  /** Reads from a sent head which requests may share the response. */
   #takeSent(): void {
     const res = this.#res;
     if (this.#isOver || this.#isSent || this.#head === null || !res.headersSent) return;
@@ -241,7 +241,7 @@ export class Recording {
     const sent = sentFields(res);
     const before = [this.#before['set-cookie'] ?? []].flat().map(String);
     const cookies = sent.filter(([name]) => name.toLowerCase() === 'set-cookie');
-    // Middleware may have set it at the last moment, because of what the handler did: sessions do.
+    // Middleware may have set it at the last moment, because of the handler: sessions do.
     if (cookies.flatMap(([, value]) => value).some((cookie) => !before.includes(cookie))) {
       this.#end({ kind: 'alone', reason: 'setCookie' });
       return;
@@ -253,7 +253,7 @@ export class Recording {
     else this.#finish();
   }
 
-  /** Status and headers are decided: they are about to be sent. */
+  /** Records status and headers, just before they are sent. */
   #takeHead(): void {
     if (this.#head !== null || this.#isOver) return;
     const res = this.#res;
@@ -302,7 +302,7 @@ export class Recording {
     }
     this.#body = hasBody ? Buffer.concat(this.#chunks) : null;
     if (!this.#isSent && this.#isGone) {
-      // A head of HTTP/2 never leaves if there is nobody to send it to, so middleware does not come to say whom it is for.
+      // A head of HTTP/2 never leaves without a client, so middleware has no chance to restrict sharing.
       if (this.#isWrapped) this.#end({ kind: 'cut' });
       this.#isSent = true;
     }
@@ -322,7 +322,7 @@ export class Recording {
   }
 }
 
-/** The headers that have been sent. `writeHead()` may have been given some that `getHeader()` does not know. */
+/** Returns the sent headers. `writeHead()` may have set some that `getHeader()` does not know. */
 function sentFields(res: ServerResponse): HeaderField[] {
   // The text of the head is not in the types; HTTP/2 has none, but the second.
   const { _header: text, stream } = res as unknown as {
@@ -368,14 +368,14 @@ function setHeaders(res: ServerResponse, given: OutgoingHttpHeaders | unknown[] 
   }
 }
 
-/** Makes a 304 of an answer whose headers are set. */
+/** Turns a response with its headers set into a 304. */
 export function makeBodyless(req: IncomingMessage, res: ServerResponse): void {
   if (phraseOf(req, res) !== '') res.statusMessage = '';
   res.statusCode = 304;
   for (const name of bodyHeaders) res.removeHeader(name);
 }
 
-/** The phrase beside the status; HTTP/2 has none, and warns of whoever asks. */
+/** Returns the reason phrase; HTTP/2 has none, and warns on access. */
 function phraseOf(req: IncomingMessage, res: ServerResponse): string {
   return req.httpVersionMajor >= 2 ? '' : (res.statusMessage ?? '');
 }

@@ -53,13 +53,13 @@ export function isPartial(status: number): boolean {
   return status < 200 || status === 206 || status === 304;
 }
 
-/** Reports whether a kept answer may be given past its `ttl`: not if it says that it must be validated first. */
+/** Reports whether a kept response may be used past its `ttl`: not if it says that it must be validated first. */
 export function mayBeStale(head: Pick<Answer, 'headers'>): boolean {
   const directives = cacheControl(head);
   return !directives.includes('must-revalidate') && !directives.includes('proxy-revalidate');
 }
 
-/** Names of the request headers that chose this answer, in lower case. */
+/** Returns the names of the request headers in `Vary`, in lower case. */
 export function varyNames(head: Pick<Answer, 'headers'>): string[] {
   return values(head, 'vary').flatMap((value) =>
     value
@@ -71,13 +71,13 @@ export function varyNames(head: Pick<Answer, 'headers'>): string[] {
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
-/** One directive, and what separates it from the next: `token`, `token=token` or `token="text"` (RFC 9111, section 5.2). */
+/** Matches a directive and its separator: `token`, `token=token` or `token="text"` (RFC 9111, section 5.2). */
 const directive =
   /[ \t,]*([!#$%&'*+.^_`|~0-9a-z-]+)(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"(?:[^"\\]|\\.)*"))?[ \t]*(?:,|$)|[ \t,]+$/gy;
 
 /**
- * Directives of Cache-Control, without their arguments: one that holds for some headers only is taken for the whole. What cannot be
- * parsed may mean anything: it counts as `private`.
+ * Returns the directives of Cache-Control, without their arguments: one for some headers only counts for the whole response. Text that
+ * cannot be parsed counts as `private`, as it may mean anything.
  */
 function cacheControl(head: Pick<Answer, 'headers'>): string[] {
   return values(head, 'cache-control').flatMap((value) => {
@@ -88,7 +88,7 @@ function cacheControl(head: Pick<Answer, 'headers'>): string[] {
   });
 }
 
-/** All values of a header, which may have several fields. */
+/** Returns all values of a header, which may have several fields. */
 function values(head: Pick<Answer, 'headers'>, name: string): string[] {
   return head.headers.filter(([each]) => each.toLowerCase() === name).flatMap(([, value]) => value);
 }

@@ -13,9 +13,9 @@ import type { CompleteOptions } from './options.js';
 export interface Store {
   /** Time in ms by the clock that copies are dated with. */
   now(): number;
-  /** Never fails. At once where it can. */
+  /** Looks up a copy. Never fails. Returns at once where possible. */
   get(key: string): Copy | undefined | Promise<Copy | undefined>;
-  /** Never fails, and is not waited for. */
+  /** Stores a copy. Never fails, and is not awaited. */
   set(key: string, copy: Copy, seconds: number): void;
   counts(): StoreCounts;
 }
@@ -36,8 +36,8 @@ export function openStore(options: CompleteOptions): Store {
 }
 
 /**
- * Copies in this process. Its clock is the monotonic one, which nobody sets; and it knows how many bytes it has, which the memory
- * storage of async-cache-dedupe does not. A copy that is too old for everything stays until its place is needed.
+ * Store in this process. Its clock is the monotonic one, which cannot be set. It counts its bytes, which the memory
+ * storage of async-cache-dedupe does not. An expired copy stays until its place is needed.
  */
 class MemoryStore implements Store {
   readonly #copies: Lru<Copy>;
@@ -63,7 +63,7 @@ class MemoryStore implements Store {
   }
 }
 
-/** A store that failed is not asked for so long, in ms: requests do not wait for it one after the other. */
+/** Time in ms for which a failed store is not used, so that requests do not wait for it one after the other. */
 const restMs = 1000;
 
 /** Logs as async-cache-dedupe and pino do. */
@@ -74,8 +74,8 @@ interface Logger {
 }
 
 /**
- * Copies in Redis, or in a store of the user's own. Several processes share it, so copies are dated by the clock on the wall. What it fails
- * to give is not there, and what it fails to take is not kept: requests are answered by the handler.
+ * Store in Redis, or in a store of the user's own. Several processes share it, so copies are dated by the wall clock. A failed read counts
+ * as a missing copy, and a failed write keeps none: requests are answered by the handler.
  */
 class RemoteStore implements Store {
   readonly #storage: Storage;
@@ -152,11 +152,11 @@ interface Entry<V> {
   readonly bytes: number;
 }
 
-/** A map with bounds: it forgets what was not used for longest when it has too many entries, or too many bytes in them. */
+/** Bounded map: drops the least recently used entry when it has too many entries or bytes. */
 export class Lru<V> {
   readonly #maxEntries: number;
   readonly #maxBytes: number;
-  /** In the order of their last use. */
+  /** Entries in the order of their last use. */
   readonly #entries = new Map<string, Entry<V>>();
   #bytes = 0;
 
@@ -226,8 +226,8 @@ function acd(): AsyncCacheDedupe {
 }
 
 /**
- * A function that runs `run` once for all calls with the same key that come while it runs, and gives them the same promise. The first call
- * runs it before it returns.
+ * Returns a function that runs `run` once for all calls with the same key that come while it runs, and returns them the same promise. The
+ * first call runs it before it returns.
  */
 export function dedupe<Argument, Result>(
   keyOf: (argument: Argument) => string,
