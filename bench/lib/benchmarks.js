@@ -1,5 +1,5 @@
 /**
- * The benchmarks: one file each in bench/cases, NAME.js. CASES names one more folder of such files, for cases that are not part of the
+ * Finds the benchmarks: one file each in bench/cases, NAME.js. CASES names one more folder of such files, for cases that are not part of the
  * repository.
  *
  * @typedef {object} Benchmark the default export of such a file
@@ -27,7 +27,7 @@ const folders = [
   ...(process.env.CASES ? [resolve(process.env.CASES)] : []),
 ];
 
-/** The path of each benchmark by its name, in the order of the names. @returns {Map<string, string>} */
+/** Returns the path of each benchmark by its name, in the order of the names. @returns {Map<string, string>} */
 export function paths() {
   const found = folders.flatMap((folder) =>
     readdirSync(folder)
@@ -43,7 +43,7 @@ export async function load(path) {
   return (await import(pathToFileURL(path).href)).default;
 }
 
-/** All benchmarks in the order of the tables. @returns {Promise<{ name: string, benchmark: Benchmark }[]>} */
+/** Returns all benchmarks in the order of the tables. @returns {Promise<{ name: string, benchmark: Benchmark }[]>} */
 export async function loadAll() {
   const all = await Promise.all(
     [...paths()].map(async ([name, path]) => ({ name, benchmark: await load(path) })),

@@ -1,16 +1,16 @@
-/** Whether a run counts. */
+/** Checks that a run counts. */
 import { Refused } from './refused.js';
 
 const wrong = ['duplicated', 'reordered', 'corrupt', 'closed_early', 'errors'];
 const missing = { all: ['lost', 'unsent'], behind: ['lost_in_gaps'] };
 
 /**
- * Arms that did not do the same work cannot be compared.
+ * Checks that an arm did all of the work: otherwise arms cannot be compared.
  *
  * @param {string} name of the case
  * @param {string} arm
  * @param {object} report of the generator
- * @param {boolean} [mayBeBehind] what was offered beyond its capacity may be under way still, but nothing may be left out
+ * @param {boolean} [mayBeBehind] messages beyond the capacity may still be in progress, but none may be lost
  */
 export function refuseFaults(name, arm, report, mayBeBehind = false) {
   const faults = [...wrong, ...(mayBeBehind ? missing.behind : missing.all)];
@@ -24,26 +24,26 @@ export function refuseFaults(name, arm, report, mayBeBehind = false) {
   );
 }
 
-/** Batching must be seen to be on; that an arm without it has none is plain from its code. */
+/** Checks that batching is on; an arm without it is evident from its code. */
 export function refuseUnbatched(name, arm, { deliveries, writes }) {
   if (deliveries > writes) return;
   throw new Refused(`in '${name}' ${arm} wrote ${deliveries} messages in ${writes} writes`);
 }
 
-/** What is forced must be what is used. */
+/** Checks that the forced backend is the one in use. */
 export function refuseBackend(name, arm, { backend }, forced) {
   if (backend === forced) return;
   throw new Refused(`in '${name}' ${arm} wrote by ${backend}`);
 }
 
-/** The share of the offered deliveries that arrived while they were offered; 1 in a closed loop. */
+/** Returns the share of the offered deliveries that arrived within the run; 1 in a closed loop. */
 export function shareDelivered(report, { deliveriesRate }) {
   if (deliveriesRate === undefined) return 1;
   return report.msgs_per_s / deliveriesRate;
 }
 
 /**
- * Notes of a case. A generator that was the limit makes the faster arm look slower than it is.
+ * Returns notes of a case. A generator at its limit makes the faster arm look slower than it is.
  *
  * @param {string} name of the case
  * @param {Record<string, any>[]} rounds

@@ -1,10 +1,10 @@
-/** Who runs where: the server has one core to itself, the generator and this process another. */
+/** Assigns cores: one to the server alone, another to the generator and this process. */
 import { partCores } from '../../packages/lab/run/cores.js';
 
 /**
- * Moves this process, and with it the generator that it will start, away from the server's core.
+ * Moves this process, and with it the generator that it starts later, away from the server's core.
  *
- * @returns {{ prefix: string[], note: string }} what to put before the server's command
+ * @returns {{ prefix: string[], note: string }} prefix of the server's command
  */
 export function pinned() {
   const cores = partCores();

@@ -1,7 +1,7 @@
 /**
- * Counts per request to a server: system calls, and bytes allocated on the heap. They do not depend on how busy the machine is, so that few rounds
- * show a small difference. Each arm is a new process, whose heap is so large that nothing is collected while it is counted: it grows by
- * what was allocated.
+ * Counts per request to a server: system calls, and bytes allocated on the heap. They do not depend on the load of the machine, so that
+ * few rounds show a small difference. Each arm is a new process, with a heap so large that no garbage is collected during the count: its
+ * growth is the allocation.
  */
 import { runArm } from './arm.js';
 import { obstacle } from './syscalls.js';
@@ -12,8 +12,8 @@ const young = 256;
 const flags = [`--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--expose-gc'];
 
 /**
- * What an experiment that counts has beside its name and comparisons: every server under a load of 100 connections. System calls are left out,
- * with a remark, where strace cannot count them.
+ * Returns the parts of a counting experiment besides its name and comparisons: every server under a load of 100 connections. System
+ * calls are left out, with a remark, where strace cannot count them.
  *
  * @param {string} name of the experiment
  * @param {Record<string, (flags: string[]) => string[]>} commands by arm: its command, with these options of Node.js

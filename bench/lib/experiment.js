@@ -1,10 +1,10 @@
 /**
- * A benchmark is a list of experiments whose arms are programs.
+ * Runs experiments. A benchmark is a list of experiments whose arms are programs.
  *
  * In each round every arm is measured once, in a process of its own and in random order; or servers take turns in slices of one load, see
  * slices.js. A sample with `wrong` refuses the run: arms that did not do the same work cannot be compared. Then the rounds become
- * figures, one for each pair of arms and each metric, and each with a target gets a verdict. All of this is here; a case file says which
- * arms, which metrics and which targets.
+ * figures, one for each pair of arms and each metric, and each with a target gets a verdict. All of this is here; a case file names the
+ * arms, the metrics and the targets.
  */
 import { fileURLToPath } from 'node:url';
 import { runArm } from './arm.js';
@@ -42,11 +42,11 @@ import { Refused } from './refused.js';
 
 const programs = new URL('../programs/', import.meta.url);
 
-/** Arms by subject. @param {string[]} subjects @param {(subject: string) => Arm} arm */
+/** Returns arms by subject. @param {string[]} subjects @param {(subject: string) => Arm} arm */
 export const armsOf = (subjects, arm) =>
   Object.fromEntries(subjects.map((subject) => [subject, arm(subject)]));
 
-/** The path of a file of bench/programs. */
+/** Returns the path of a file of bench/programs. */
 export const programPath = (name) => fileURLToPath(new URL(name, programs));
 
 /**
@@ -62,7 +62,7 @@ export async function measureAll(bench, { experiments }) {
   let { done, value } = await steps.next();
   while (!done) {
     const rounds = await measured(bench, value).catch(async (error) => {
-      // So that it stops what it has started.
+      // Lets the benchmark stop its servers.
       await steps.return?.();
       throw error;
     });
@@ -85,7 +85,7 @@ async function measured(bench, experiment) {
   return rounds;
 }
 
-/** Functions that measure the arms once, and refuse what is wrong. */
+/** Returns functions that measure the arms once, and refuse a wrong sample. */
 function checkedArms(name, arms) {
   const checked = ([arm, given]) => {
     const measure = Array.isArray(given) ? () => runProgram(given) : given;

@@ -1,15 +1,15 @@
-/** One arm of one round: a fresh server of rooms, one run of the generator, the server's CPU time. */
+/** Measures one arm of one round: a fresh server of rooms, one run of the generator, the server's CPU time. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { runLoad } from '@millrace/lab/load';
 import { CpuClock } from './cpu.js';
 
-/** The path of a program in servers/. */
+/** Returns the path of a program in servers/. */
 export const program = (name) => fileURLToPath(new URL(`./servers/${name}`, import.meta.url));
 
 /**
- * Starts a server that says where it listens.
+ * Starts a server that reports its port.
  *
  * @param {object} server
  * @param {string[]} server.command
@@ -40,7 +40,7 @@ export async function startServer({ command: [file, ...args], env }) {
       child.send(question);
       return answer();
     },
-    // One that is overloaded would not hear of anything gentler for a while.
+    // An overloaded server would not react to a gentler signal for a while.
     async stop() {
       child.kill('SIGKILL');
       await ended;
@@ -51,7 +51,7 @@ export async function startServer({ command: [file, ...args], env }) {
 /**
  * @param {object} server as for `startServer`
  * @param {object} load options of the generator
- * @param {string | null} [question] what the server is asked at the end
+ * @param {string | null} [question] question to the server at the end
  * @returns {Promise<object>} the metrics, the generator's report as `report` and the server's answer as `stats`
  */
 export async function measure(server, load, question = 'stats') {
@@ -75,5 +75,5 @@ export async function measure(server, load, question = 'stats') {
   }
 }
 
-/** The metrics of `measure`. */
+/** Metrics of `measure`. */
 export const metrics = ['msgs_per_s', 'cpu_us_per_msg', 'p50_ms', 'p99_ms'];

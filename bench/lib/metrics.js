@@ -1,4 +1,4 @@
-/** Each metric once: its unit, which way is better, its words in tables, and what its value is multiplied by there. */
+/** Table of metrics: unit, better direction, words in tables, and the factor of its values there. */
 
 const metrics = {
   added_cpu_ms: ['ms', 'lower'],
@@ -94,7 +94,7 @@ const metrics = {
  */
 
 /**
- * A metric by its name, or with what differs from the table.
+ * Returns a metric by its name, or with changes to the table's entry.
  *
  * @param {string | Partial<Metric> & { metric: string }} given
  * @returns {Metric}
@@ -112,7 +112,7 @@ export function metricOf(given) {
   return whole;
 }
 
-/** The words of a metric in tables, and the factor of its values there. */
+/** Returns the words of a metric in tables, and the factor of its values there. */
 export function wordsOf(name) {
   const [, , words = name, scale = 1] = metrics[name] ?? [];
   return { words, scale };

@@ -1,4 +1,4 @@
-/** A redis-server of this run's own, on this machine alone. */
+/** Runs a redis-server for this run alone, on this machine alone. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { ensureResults } from './results.js';
 /**
  * Starts the server.
  *
- * @param {'no' | 'everysec'} [appendfsync] it writes everything to a file, and hands it to the disk so; default: it keeps nothing
+ * @param {'no' | 'everysec'} [appendfsync] sync policy of its append-only file; default: no file
  * @returns {Promise<{ port: number, pid: number, stop(): Promise<void> }>}
  */
 export async function startRedis(appendfsync) {

@@ -1,2 +1,2 @@
-/** A run that cannot be compared: the arms did not do the same work, or something that it needs is missing. */
+/** Error of a run without a comparison: the arms did not do the same work, or a requirement is missing. */
 export class Refused extends Error {}

@@ -2,16 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where raw samples are kept; not part of the repository. */
+/** Folder of raw samples; not part of the repository. */
 export const resultsFolder = fileURLToPath(new URL('../results/', import.meta.url));
 
-/** Makes the folder, and gives its path. */
+/** Makes the folder, and returns its path. */
 export function ensureResults() {
   mkdirSync(resultsFolder, { recursive: true });
   return resultsFolder;
 }
 
-/** Keeps everything a run measured, and returns the path of the file. */
+/** Writes all samples of a run, and returns the path of the file. */
 export function keep(name, date, data) {
   ensureResults();
   const path = join(resultsFolder, `${name}-${date.toISOString().replaceAll(':', '-')}.json`);

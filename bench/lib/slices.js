@@ -1,12 +1,12 @@
 /**
- * CPU time of servers that differ by a percent or two: less than a shared machine changes from one second to the next. So the servers of
- * all arms are alive at the same time, and one load goes round: a slice of equal work for each, in an order that is random in each lap, and
- * so short that it takes tens of milliseconds. Whatever slows the machine for longer than a lap slows all arms, and leaves their
- * ratio alone. A server costs nothing while another one has its slice, and the kernel counts the time of each.
+ * Measures CPU time of servers that differ by a percent or two: less than a shared machine changes from one second to the next. So the
+ * servers of all arms run at the same time, and one load goes round: a slice of equal work for each, in an order that is random in each
+ * lap, and so short that it takes tens of milliseconds. A disturbance longer than a lap slows all arms, and does not change their
+ * ratio. A server uses no CPU during another one's slice, and the kernel counts the time of each.
  *
- * The place where code and data of a process happen to lie counts, too, and stays for its life: two servers of one program differ by some
- * percent, more than laps leave open. So a round has servers of its own and few laps, there are many rounds, and an interval is one
- * of rounds.
+ * The addresses of a process's code and data matter, too, and stay for its life: two servers of one program differ by some
+ * percent, more than the noise of laps. So a round has servers of its own and few laps, there are many rounds, and an interval is
+ * over rounds.
  */
 
 import { shuffled } from '@millrace/lab/stats';
@@ -14,7 +14,7 @@ import { CpuClock } from './cpu.js';
 import { startServer } from './load.js';
 
 /**
- * One round.
+ * Measures one round.
  *
  * @template {{ wrong: string | null, connect(): Promise<void>, run(count: number): Promise<void>, close(): void }} Load
  * @param {object} plan

@@ -1,15 +1,16 @@
-/** Rows and their figures as cells of Markdown. */
+/** Formats rows and their figures as cells of Markdown. */
 import { percent } from '../lib/table.js';
 import { rows } from './rows.js';
 import { runOf } from './store.js';
 
-/** The runs that rows are about, in their order. */
+/** Runs with rows, in their order. */
 export function runs() {
   return [...new Set(rows.map(({ bench }) => bench))].map(runOf).filter((run) => run);
 }
 
 /**
- * The rows for which there is a figure, each with it. Where paths of the system differ, it is that of the first one, which is everywhere.
+ * Returns the rows that have a figure, each with it. Where paths of the system differ, it is the figure of the first path, which is
+ * available everywhere.
  *
  * @param {import('./rows.js').Row[]} [all]
  * @param {import('./store.js').Run[]} [kept]
@@ -24,7 +25,7 @@ export function measuredRows(all = rows, kept = runs()) {
   });
 }
 
-/** Cells that say how an arm did: ours, theirs, and how many times better ours is. */
+/** Returns the cells of a comparison: ours, theirs, and the ratio by which ours is better. */
 export function results({ row, figure }) {
   const value = (of) => (/_(share|success)$/.test(row.metric) ? share(of) : number(of * row.scale));
   return [value(figure.ours), value(figure.theirs ?? figure.bound), ahead(figure)];
@@ -33,10 +34,10 @@ export function results({ row, figure }) {
 export const table = (head, body) =>
   [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** A name is told once: below it, nothing. */
+/** Blanks repeated names in the rows below the first. */
 export const once = (cells, before) => (cells === before ? '' : cells);
 
-/** Number of rounds of a figure, and the level that its interval attains. */
+/** Returns the number of rounds of a figure, and the level of its interval. */
 export const sample = ({ n, level }) => `${n}, ${percent(level)}`;
 
 function ahead({ ahead: times, lo, hi }) {
@@ -46,7 +47,7 @@ function ahead({ ahead: times, lo, hi }) {
 
 export const factor = (value) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
 
-/** Three digits: more would not come out again. */
+/** Formats three digits: more would not be reproducible. */
 export const number = (value) =>
   Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });
 

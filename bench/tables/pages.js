@@ -1,4 +1,4 @@
-/** Figures that are written into pages: tables, each between two marks, and numbers in sentences. */
+/** Writes figures into pages: tables, each between two marks, and numbers in sentences. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { measuredRows, number, once, results, runs, sample, table } from './cells.js';
 import { gojaCosts, loopCosts } from './go-costs.js';
@@ -9,7 +9,7 @@ const root = new URL('../../', import.meta.url);
 const begin = (name) => `<!-- ${name}: written by make bench SAVE=1 -->`;
 const end = (name) => `<!-- end of ${name} -->`;
 
-/** By page, and by the name of the marks. */
+/** Tables by page, and by the name of the marks. */
 const parts = {
   'README.md': { measured: shortTable },
   'docs/reference/c.md': { accepts: acceptTable },
@@ -23,7 +23,7 @@ const parts = {
 
 export const pages = [...new Set([...Object.keys(parts), ...quotingPages])];
 
-/** A page as it has to be. */
+/** Returns the updated text of a page. */
 export function pageText(page) {
   let text = readFileSync(new URL(page, root), 'utf8');
   for (const [name, make] of Object.entries(parts[page] ?? {})) {
@@ -53,7 +53,7 @@ function shortTable() {
 }
 
 /**
- * Rows of the short table. A row that is measured at full speed stands with the row beside it: without that one's figure neither is
+ * Returns the rows of the short table. A row measured at full speed is shown with the row beside it: if that one has no figure, neither is
  * shown.
  *
  * @param {ReturnType<typeof measuredRows>} all
@@ -70,7 +70,7 @@ export function shortRows(all) {
   });
 }
 
-/** The table of all that was measured. */
+/** Returns the table of all measurements. */
 export function longTable(measured = measuredRows()) {
   const body = measured.map((each, i, all) => {
     const { row } = each;
@@ -172,14 +172,14 @@ function acceptTable() {
   );
 }
 
-/** The cells of a kept figure. */
+/** Returns the cells of a kept figure. */
 function told(...of) {
   const figure = figureOf(of);
   const [ours, theirs, ahead] = results({ row: { metric: of[2], scale: 1 }, figure });
   return { ours, theirs, ahead };
 }
 
-/** Those of which the whole interval is below 1, the furthest first. */
+/** Returns the rows with the whole interval below 1, the furthest first. */
 function behindList() {
   return measuredRows()
     .filter(({ figure }) => figure.hi < 1)
@@ -208,5 +208,5 @@ function runsTable() {
 const notesOf = ({ bench, notes }) =>
   [`- \`${bench}\``, ...notes.map((note) => `  - ${escaped(note)}`)].join('\n');
 
-/** As a page shows it: nothing of a note is markup. */
+/** Escapes a note, so that a page shows no part of it as markup. */
 const escaped = (text) => text.replace(/[*_`<>[\]\\|]/g, '\\$&');

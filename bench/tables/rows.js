@@ -1,11 +1,11 @@
 /**
- * The rows of docs/benchmarks/measured.md: figures of benchmarks, in the words of their case files. Those with `readme` are in the table of
- * README.md as well, where that is what they are about. There, a case that has a case `beside` it stands together with that one.
+ * Rows of docs/benchmarks/measured.md: figures of benchmarks, in the words of their case files. Rows with `readme` are also in the table of
+ * README.md, under that title. There, a case with a case `beside` it is shown together with that one.
  */
 import { loadAll } from '../lib/benchmarks.js';
 import { wordsOf } from '../lib/metrics.js';
 
-/** How a peer is called there, where its name does not say it. */
+/** Display names of peers whose own name is not clear. */
 const peers = {
   blocked: 'on the main thread',
   bullmq: 'BullMQ',
@@ -40,14 +40,14 @@ const named = (peer) => peers[peer] ?? (isCode.test(peer) ? `\`${peer}\`` : peer
  * @property {string} figure the metric, in words
  * @property {string} against the peer, in words
  * @property {number} scale
- * @property {string} [readme] what it is about, in the table of README.md
+ * @property {string} [readme] its subject in the table of README.md
  * @property {string} [beside] of one that is measured as fast as it goes: the case of a load that leaves time, or with nothing to gather, without
  *   which that table does not show it
  */
 
 /**
- * Rows of a case in its file: what the case is, in words, and its figures, each with its metric, its peer, and what differs from the words that
- * these have everywhere.
+ * Rows of a case in its file: a description, and its figures, each with its metric, its peer, and changes to the words that
+ * these have elsewhere.
  *
  * @typedef {[what: string, ...figures: [metric: string, peer: string | null, more?: Partial<Row>][]]} RowsOfCase
  *

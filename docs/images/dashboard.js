@@ -1,4 +1,4 @@
-/** The dashboard of a chat that has something to do. */
+/** Takes pictures of the dashboard of a busy chat. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,16 +11,16 @@ import { save, size } from './save.js';
 
 const path = (name) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** What the clients do, one after the other, so that the charts have something to tell. */
+/** Loads of the clients, one after the other, so that the charts show changes. */
 const loads = [
   { pattern: 'steady', deliveriesRate: 2000, seconds: 15 },
   { pattern: 'mixed', deliveriesRate: 12_000, seconds: 20 },
   { pattern: 'spikes', deliveriesRate: 8000, seconds: 20 },
 ];
 const crowd = { protocol: 'chat', mode: 'open', connections: 200, rooms: 10, warmup: 1, drain: 20 };
-/** Before the end of the last one the pictures are taken. */
+/** Time before the end of the last load at which the pictures are taken. */
 const lastSeconds = 4;
-/** The first two rows of charts, three in each: with more it is too tall for a README. */
+/** Number of charts: the first two rows of three; more are too tall for a README. */
 const chartCount = 6;
 const margin = 14;
 const width = 1290;
@@ -85,7 +85,7 @@ async function take(pages, say) {
 }
 
 /**
- * Files to the first room, until it is over. One that is refused is no matter here.
+ * Uploads files to the first room until the end. A refused upload is ignored.
  *
  * @param {string} url
  * @param {number} from the first client of a load: clients are numbered as they come

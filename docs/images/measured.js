@@ -1,7 +1,7 @@
 /**
- * Pictures of what was measured. Every number comes from a file that the repository keeps: bench/measured, and the page of the soak. They
- * show the same rows as the tables beside them, the losses included. A colour never stands alone: what is ahead has a filled blue mark,
- * what is behind a filled orange one, and what cannot be told from the other a hollow one.
+ * Draws measured figures. Every number comes from a file that the repository keeps: bench/measured, and the page of the soak. The pictures
+ * show the same rows as the tables beside them, the losses included. A colour never stands alone: a row that is ahead has a filled blue
+ * mark, one that is behind a filled orange mark, and one without a clear difference a hollow mark.
  */
 import { readFileSync } from 'node:fs';
 import { factor, measuredRows, number, results } from '../../bench/tables/cells.js';
@@ -23,10 +23,10 @@ import {
   wrapped,
 } from './svg.js';
 
-/** Benchmarks whose short rows are drawn: what a Node.js server does without any change of its architecture. */
+/** Benchmarks whose short rows are drawn: a Node.js server's tasks without any change of its architecture. */
 const drawn = ['fanout', 'batch', 'files', 'guard'];
 
-/** The rows of the short table in README.md as pairs of bars. */
+/** Draws the rows of the short table in README.md as pairs of bars. */
 export function beforeAndAfter() {
   const [from, most] = [112, 108];
   let y = 56;
@@ -73,11 +73,11 @@ export function beforeAndAfter() {
 const scaleOfRatios = [0.1, 1000];
 const kindOf = ({ lo, hi }) => (lo > 1 ? 'good' : hi < 1 ? 'bad' : 'other');
 
-/** Distance of two rows, and of two benchmarks. */
+/** Distance between two rows, and between two benchmarks. */
 const rowHeight = 10;
 const gap = 12;
 
-/** Every row of docs/benchmarks/measured.md in its order: the ratio and its interval, on a logarithmic axis. */
+/** Draws every row of docs/benchmarks/measured.md in its order: the ratio and its interval, on a logarithmic axis. */
 export function forest() {
   const [left, right] = [96, 424];
   const x = logarithmic(scaleOfRatios, left, right);
@@ -116,7 +116,7 @@ export function forest() {
   });
 }
 
-/** Latencies of one case: from p50 to p99, or p99 alone. */
+/** Draws latencies of one case: from p50 to p99, or p99 alone. */
 const waits = [
   {
     head: 'a chat of 500 WebSockets: p50 to p99',
@@ -142,7 +142,7 @@ const waits = [
   },
 ];
 
-/** Latency by offered load, on a logarithmic axis, with Millrace and without. */
+/** Draws latency by offered load, on a logarithmic axis, with Millrace and without. */
 export function latency() {
   const [left, right] = [104, 392];
   const x = logarithmic([0.1, 10_000], left, right);
@@ -198,7 +198,7 @@ export function latency() {
   });
 }
 
-/** Where the middle half of the values begins and ends. */
+/** Returns the quartiles around the middle half of the values. */
 const half = (values) =>
   [0.25, 0.75].map((share) =>
     quantile(
@@ -209,7 +209,7 @@ const half = (values) =>
 
 const loops = ['goja_nodejs', 'batched', 'tick', 'safe', 'lockfree'];
 
-/** The Go tournament: nanoseconds per task when many are submitted, against those of submitting one and waiting. */
+/** Draws the Go tournament: nanoseconds per task when many are submitted, against those of submitting one and waiting. */
 export function tournament() {
   const [left, right, top, bottom] = [52, 424, 48, 292];
   const x = logarithmic([200, 50_000], left, right);
@@ -232,7 +232,7 @@ export function tournament() {
   const marks = entrants.flatMap(({ name, latencies, costs, kind }) => {
     const [cx, cy] = [x(latencies.middle), y(costs.middle)];
     const isRight = cx > (left + right) / 2;
-    // Names of neighbours keep a line's distance.
+    // Names of neighbours are at least a line apart.
     const labelY = isRight ? Math.max(cy + 4, last + 13) : cy - 8;
     if (isRight) last = labelY;
     const [across, along] = [half(latencies.all).map(x), half(costs.all).map(y)];
@@ -273,7 +273,7 @@ export function tournament() {
   });
 }
 
-/** Growth of memory in the soak, read from its page: the page is what is kept of a run. */
+/** Draws the growth of memory in the soak, read from its page, the only record of a run. */
 export function growth() {
   const page = readFileSync(new URL('../benchmarks/soak.md', import.meta.url), 'utf8');
   const cell =

@@ -1,4 +1,4 @@
-/** The pictures that are drawn from kept data, by the names of their files: the same data give the same file, which docs/test holds them to. */
+/** Pictures drawn from kept data, by file name. The same data give the same file, which docs/test checks. */
 import { beforeAndAfter, forest, growth, latency, tournament } from './measured.js';
 import { turn } from './turn.js';
 

@@ -1,5 +1,5 @@
 /**
- * The frame that all drawn pictures share. Each is an SVG without scripts that follows the reader's light or dark colours, with its text
+ * Common frame of all drawn pictures. Each is an SVG without scripts that follows the reader's light or dark colours, with its text
  * alternative inside. They are 440 units wide with letters of 12 and 13, so that a phone of 390 pixels shows them at four fifths of
  * their size, which is still readable.
  */
@@ -39,7 +39,7 @@ const style = `
   }`;
 
 /**
- * A whole picture.
+ * Returns a whole picture.
  *
  * @param {object} parts
  * @param {string} parts.title short, for everybody
@@ -76,11 +76,11 @@ export const bar = (x, y, length, height, kind) =>
 export const dot = (x, y, kind, r = 4) =>
   `<circle class="${kind}" cx="${at(x)}" cy="${at(y)}" r="${r}" stroke-width="1.5"/>`;
 
-/** A mark with words that a pointer shows. */
+/** Returns a mark with a tooltip. */
 export const titled = (mark, words) =>
   mark.replace('/>', `><title>${escaped(words)}</title></circle>`);
 
-/** Words in lines that are no wider than this many units. Strong ones take a seventh more. */
+/** Wraps words into lines of at most this many units. Bold ones take a seventh more. */
 export function wrapped(words, units, isStrong = false) {
   const most = Math.floor(units / (isStrong ? letter * 1.15 : letter));
   const lines = [];
@@ -92,7 +92,7 @@ export function wrapped(words, units, isStrong = false) {
   return lines;
 }
 
-/** Places on an axis from `from` to `to` units. @returns {(value: number) => number} */
+/** Returns a scale for an axis from `from` to `to` units. @returns {(value: number) => number} */
 export const linear = ([least, most], from, to) => {
   return (value) => from + ((to - from) * (value - least)) / (most - least);
 };
@@ -101,7 +101,7 @@ export const logarithmic = ([least, most], from, to) => {
   return (value) => place(Math.log(value));
 };
 
-/** Markdown's code marks are not for pictures. */
+/** Removes Markdown's code marks. */
 export const plain = (words) => words.replaceAll('`', '');
 
 const at = (value) => Math.round(value * 10) / 10;

@@ -1,7 +1,7 @@
-/** One turn of the event loop of Node.js, and the places in it where batches leave. The phases and points are those of docs/explanation/design.md. */
+/** Draws one turn of Node.js's event loop with the places where batches leave. Phases are those of docs/explanation/design.md. */
 import { line, lineHeight, svg, text, width, wrapped } from './svg.js';
 
-/** In the order of a turn. `acts`: where a batch leaves. */
+/** Phases in the order of a turn. `acts`: a batch leaves here. */
 const steps = [
   { name: 'timers', words: 'The end of a hold, if there is one: an idle loop has no timer.' },
   {

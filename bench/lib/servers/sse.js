@@ -1,5 +1,5 @@
 /**
- * Event streams that all get what a publisher says, for `bench/programs/fanout/streams.js`: `node sse.js rooms|write`. A connection that is upgraded
+ * Serves event streams of one publisher, for `bench/programs/fanout/streams.js`: `node sse.js rooms|write`. A connection that is upgraded
  * publishes its lines. `rooms`: by Rooms; `write`: each response gets the event by `write()`, of one string for all.
  */
 import { createServer } from 'node:http';

@@ -57,7 +57,7 @@ app.ws(
     "/*",
     {
         "compression": CompressOptions.DISABLED,
-        # Nothing is left out for a socket that is behind.
+        # No message is dropped for a slow socket.
         "max_backpressure": 1024**3,
         "upgrade": upgrade,
         "open": opened,
