@@ -1,4 +1,4 @@
-/** The classes of requests, and which request is of which: by function, header, or route. */
+/** Classes of requests, and the choice of a request's class by function, header or route. */
 import type { IncomingMessage } from 'node:http';
 import { choice, record } from '@millrace/base/schema';
 
@@ -8,7 +8,7 @@ import { choice, record } from '@millrace/base/schema';
  */
 export type RequestClass = 'high' | 'normal' | 'low' | 'exempt';
 
-/** A class as the guard's tables number it. */
+/** Index of a class in the guard's tables. */
 export type ClassIndex = 0 | 1 | 2 | 3;
 
 export const high = 0;
@@ -20,7 +20,7 @@ export const classes: readonly ClassIndex[] = [high, normal, low, exempt];
 
 export const classNames: readonly RequestClass[] = ['high', 'normal', 'low', 'exempt'];
 
-/** Undefined for what is no class. */
+/** Returns the index of a class; undefined for any other text. */
 export function toClassIndex(name: unknown): ClassIndex | undefined {
   const index = classNames.indexOf(name as RequestClass);
   return index < 0 ? undefined : (index as ClassIndex);
@@ -33,12 +33,12 @@ interface Pattern {
   /** Upper case; empty for any. */
   readonly method: string;
   readonly path: string;
-  /** The pattern ended with `*`: `path` is how a path begins. */
+  /** True if the pattern ended with `*`: `path` is then a prefix. */
   readonly isPrefix: boolean;
   readonly cls: ClassIndex;
 }
 
-/** The class of a route by its method and path: the longest pattern that matches, one with a method before one without. */
+/** Finds the class of a route by its method and path: the longest pattern that matches, one with a method before one without. */
 export class ClassPatterns {
   readonly #patterns: readonly Pattern[];
 
@@ -49,7 +49,7 @@ export class ClassPatterns {
     for (const path of alwaysExempt) pairs.push([path, 'exempt']);
     for (const [text, name] of pairs) {
       const pattern = parse(text, name);
-      // The first of the same pattern is the user's.
+      // Of equal patterns the first is the user's.
       const key = `${pattern.method} ${pattern.path} ${pattern.isPrefix}`;
       if (seen.has(key)) continue;
       seen.add(key);
@@ -96,7 +96,7 @@ function parse(text: string, name: RequestClass): Pattern {
   };
 }
 
-/** A class that a client asks for. It cannot ask for `exempt`, which would undo the guard. */
+/** Returns the class in a client's header. A client cannot choose `exempt`, which would disable the guard. */
 export function classInHeader(req: IncomingMessage, header: string): ClassIndex | undefined {
   const value = req.headers[header];
   if (typeof value !== 'string') return undefined;

@@ -6,7 +6,7 @@ import { type ClassIndex, classNames } from './classes.js';
 import type { Route } from './routes.js';
 import { costOf, type Extra, type Kind } from './waiting.js';
 
-/** What it asks of the queue. */
+/** Part of the queue that forecasts use. */
 interface Queue {
   workBefore(cls: ClassIndex, kind: Kind | null, extra: Extra): number;
 }
@@ -18,9 +18,9 @@ export class Correction {
   static readonly max = 4;
   value = 1;
 
-  /** One request waited so long, and was predicted to, before correction. */
+  /** Learns from a request's actual wait and its predicted one, before correction. */
   learn(actualMs: number, predictedMs: number): void {
-    // Of short waits the grain of slices is a large part.
+    // Short waits depend largely on the grain of slices.
     if (predictedMs < 20) return;
     const ratio = Math.min(Correction.max, Math.max(Correction.min, actualMs / predictedMs));
     this.value += 0.05 * (ratio - this.value);
@@ -33,7 +33,7 @@ export class Forecast {
   readonly #time: Extra;
   readonly #corrections: readonly Correction[] = classNames.map(() => new Correction());
 
-  /** `gate` knows how many async requests are under way, `time` what requests cost beside their handlers. */
+  /** `gate` has the number of async requests in progress, `time` the cost of requests beside their handlers. */
   constructor(waiting: Queue, gate: { readonly size: number }, time: Extra) {
     this.#waiting = waiting;
     this.#gate = gate;
@@ -45,18 +45,18 @@ export class Forecast {
     return costOf(route, this.#time);
   }
 
-  /** Work in ms ahead of a request of that class and kind; null: behind all of its class. Of what is under way, half is done on average. */
+  /** Returns the work in ms ahead of a request of this class and kind; null: behind all of its class. Requests in progress count half. */
   workBefore(cls: ClassIndex, kind: Kind | null): number {
     const underWayMs = (this.#gate.size * this.#time.asyncMs) / 2;
     return this.#waiting.workBefore(cls, kind, this.#time) + underWayMs;
   }
 
-  /** The wait in ms of a request of that class with so much work ahead of it. */
+  /** Returns the wait in ms of a request of this class with so much work ahead of it. */
   waitFor(workMs: number, cls: ClassIndex): number {
     return workMs * this.#corrections[cls]!.value;
   }
 
-  /** A request of that class waited so long, and had so much work ahead of it when it came. */
+  /** Records the wait of a request of this class, and the work ahead of it at its arrival. */
   learn(cls: ClassIndex, waitMs: number, workMs: number): void {
     this.#corrections[cls]!.learn(waitMs, workMs);
   }

@@ -1,12 +1,12 @@
 /**
- * Keeps the gate, which knows neither clock nor loop: tells it how busy the loop was when it is due to decide, and has it looked at
- * again when nothing else would.
+ * Drives the gate, which uses neither clock nor loop: passes it the loop's utilization when a decision is due, and has it checked
+ * again when no other event would do so.
  */
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import type { Gate } from './gate.js';
 import type { LoopTime } from './loop-time.js';
 
-/** With the gate shut and nothing under way that would open it, it is looked at again after so long, in ms. */
+/** Time in ms after which a shut gate is checked again, with no request in progress that would open it. */
 const gateRetryMs = 10;
 
 export class GateKeeper {
@@ -30,7 +30,7 @@ export class GateKeeper {
     return this.#gate.isOpen();
   }
 
-  /** Something under way is over. */
+  /** Records the end of a request in progress. */
   decideIfDue(now: number): void {
     if (this.#gate.isDue(now)) this.#decide(now);
   }
@@ -42,7 +42,7 @@ export class GateKeeper {
       this.#timer = null;
       this.#lookAgain();
     }, gateRetryMs);
-    // Those who wait have connections, which keep the process alive.
+    // Waiting requests have connections, which keep the process alive.
     this.#timer.unref();
   }
 

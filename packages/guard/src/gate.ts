@@ -10,9 +10,9 @@ import type { Ticket } from './ticket.js';
 export interface Concurrency {
   /** Initial limit: 1 to 1,000,000, default 8. */
   initial: number;
-  /** Never fewer than this: 1 to 1,000,000, default 2, so that one can run while the other waits. */
+  /** Least limit: 1 to 1,000,000, default 2, so that one can run while the other waits. */
   min: number;
-  /** Never more, besides those that have been under way for two seconds: 1 to 1,000,000, or Infinity, the default. */
+  /** Highest limit, besides requests in progress for over two seconds: 1 to 1,000,000, or Infinity, the default. */
   max: number;
 }
 
@@ -35,7 +35,7 @@ export class Gate {
   #decidedMs = 0;
   /** Requests that were over since the last decision. */
   #completed = 0;
-  /** Somebody had to wait since then because the gate was shut. */
+  /** True if a request had to wait since then because the gate was shut. */
   #wasShut = false;
   /** Last time at which the loop had plenty of time. */
   #easyMs = Number.NEGATIVE_INFINITY;
@@ -54,7 +54,7 @@ export class Gate {
     return this.#running.size;
   }
 
-  /** Reports whether another may start. One that may not is remembered: only a gate that shuts somebody out grows. */
+  /** Reports whether another request may start. Remembers a refusal: only a gate that was shut to a request grows. */
   isOpen(): boolean {
     if (this.#running.size < this.#limit) return true;
     this.#wasShut = true;
@@ -67,7 +67,7 @@ export class Gate {
   }
 
   leave(ticket: Ticket): void {
-    // One that was parked is out already.
+    // A parked request has left already.
     if (ticket.inGate) {
       ticket.inGate = false;
       this.#running.remove(ticket);
@@ -75,7 +75,7 @@ export class Gate {
     this.#completed++;
   }
 
-  /** Reports whether `decide` would do something now: asking the loop how busy it is costs more than this. */
+  /** Reports whether `decide` is due: asking the loop for its utilization costs more than this check. */
   isDue(nowMs: number): boolean {
     return nowMs - this.#decidedMs >= (this.#wasShut ? easyWindowMs : windowMs);
   }
@@ -94,7 +94,7 @@ export class Gate {
       return false;
     } else if (utilization > full && workMs > 0) {
       const least = Math.min(max, Math.max(min, Math.ceil(leastWorkMs / workMs)));
-      // From what is really under way: a limit that nobody reaches holds nothing back.
+      // Based on the requests in progress: a limit that is never reached restricts nothing.
       const from = Math.min(this.#limit, this.#running.size + this.#completed);
       if (this.#limit > least) this.#limit = Math.max(least, Math.floor(from * 0.9));
       else if (this.#wasShut) this.#limit = Math.min(least, this.#limit * 2);
@@ -107,7 +107,7 @@ export class Gate {
     return true;
   }
 
-  /** The loop had plenty of time a moment ago: who waits here waits for the gate to grow, and not long. */
+  /** Reports whether the loop recently had plenty of time: a waiting request then waits for the gate to grow, and not long. */
   isEasy(nowMs: number): boolean {
     return this.#limit < this.#options.max && nowMs - this.#easyMs < 2 * windowMs;
   }

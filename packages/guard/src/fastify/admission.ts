@@ -1,4 +1,4 @@
-/** The requests of Fastify on their way through the guard. */
+/** Passes Fastify's requests through the guard. */
 import { refused } from '@millrace/base/options';
 import { type ClassIndex, type RequestClass, toClassIndex } from '../classes.js';
 import type { Guard } from '../guard.js';
@@ -31,7 +31,7 @@ export function routePolicy(given: unknown): RoutePolicy {
   throw refused('a route', name, value, why);
 }
 
-/** The type that a pressure handler is told for each reason of the guard itself. */
+/** Type for a pressure handler, by the guard's reason. */
 const types: Readonly<Partial<Record<ShedReason, string>>> = {
   wait: TYPE_PREDICTED_WAIT,
   age: TYPE_QUEUE_AGE,
@@ -43,7 +43,7 @@ export class Admission {
   readonly #refusal: Refusal;
   /** URLs of the status route. */
   readonly #exempt: ReadonlySet<string>;
-  /** Policies by the object that is each route's own. */
+  /** Policies by the config object of each route. */
   readonly #policies = new WeakMap<object, RoutePolicy>();
 
   constructor(guard: Guard, refusal: Refusal, exempt: ReadonlySet<string>) {
@@ -56,14 +56,14 @@ export class Admission {
   admit(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const { config, url = '' } = request.routeOptions;
     const policy = this.#policyOf(config, url);
-    // One that has come to a guard before the server, or in a plugin around this one, does not wait again.
+    // A request that has passed a guard before the server, or in an outer plugin, does not wait again.
     if (policy === false || !isNew(request.raw, this.#guard)) done();
     else this.#guard.admit(this.#ticket(request, reply, done, policy, url));
   }
 
   /**
-   * Refuses a request by a limit or the health check, as the guard refuses: counted, a little later, and with a stale copy if there is one.
-   * False if a handler is to be asked, which may let it pass, or the request is none of the guard's.
+   * Refuses a request by a limit or the health check as the guard does: counted, delayed, and with a stale copy if there is one.
+   * Returns false if a pressure handler decides, or the request does not belong to the guard.
    */
   reject(request: FastifyRequest, reply: FastifyReply, done: Done, isHealthy: boolean): boolean {
     const { config, url = '' } = request.routeOptions;
@@ -127,7 +127,7 @@ class FastifyTicket extends Ticket {
     this.#done();
   }
 
-  /** Drops what Fastify would still send. */
+  /** Drops the rest of Fastify's response. */
   override answered(): void {
     this.#reply.hijack();
   }

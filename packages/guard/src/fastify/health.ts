@@ -1,6 +1,6 @@
 /**
- * A health check of the application: asked again and again, and never waited for without end; and the route that tells load balancers
- * and orchestrators how the service is.
+ * Runs the application's health check repeatedly, with a time limit, and serves the route with the state of the service for load balancers
+ * and orchestrators.
  */
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import type { HealthOptions } from './limits.js';
@@ -23,7 +23,7 @@ export class HealthCheck {
     this.#options = options;
   }
 
-  /** Checks once, and from then on. */
+  /** Checks now, and then at intervals. */
   async start(): Promise<void> {
     await this.#check();
     if (this.#options.intervalMs > 0) this.#arm();
@@ -34,7 +34,7 @@ export class HealthCheck {
     clearTimeout(this.#timer);
   }
 
-  /** Asks the check; what it answers. Rejects when it throws, rejects, or has not answered in time. */
+  /** Calls the check and returns its answer. Rejects when it throws, rejects, or has not answered in time. */
   ask(): Promise<unknown> {
     return this.#inTime(this.#call());
   }
@@ -46,7 +46,7 @@ export class HealthCheck {
   async #check(): Promise<void> {
     const number = ++this.#newest;
     const answer = this.#call();
-    // Even when it comes late, it is the newest there is.
+    // Even a late answer is the newest there is.
     answer.then(
       (result) => {
         if (number === this.#newest) this.healthy = Boolean(result);

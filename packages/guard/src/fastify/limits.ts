@@ -1,4 +1,4 @@
-/** The options of the plugin as it uses them: checked and complete. What they say where under-pressure has them, they say here. */
+/** Complete, checked options of the plugin. Options from under-pressure have the same meaning here. */
 import { parse, refused } from '@millrace/base/options';
 import { isError } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';
@@ -31,7 +31,7 @@ export interface RefusalOptions {
   readonly pressureHandler: PressureHandler | undefined;
   readonly customError: Error | (new () => Error) | undefined;
   readonly message: string;
-  /** Undefined: by what waits. */
+  /** Undefined: computed from the queue. */
   readonly retryAfter: number | undefined;
 }
 
@@ -95,7 +95,7 @@ export const pluginSchema = is.schema(
   { unknown: 'misspelt', isNullAbsent: true },
 );
 
-/** Throws MILLRACE_E_INVALID_OPTION for what has no meaning; `what` begins its message. `null` counts as not given. */
+/** Checks the options. Throws MILLRACE_E_INVALID_OPTION for a bad one; `what` begins its message. `null` counts as not given. */
 export function pluginSettings(given: GuardPluginOptions, what = 'the plugin'): PluginSettings {
   const options = parse(what, given, pluginSchema);
   const statusRoute = statusRouteOptions(options.exposeStatusRoute);

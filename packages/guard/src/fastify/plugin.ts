@@ -1,5 +1,5 @@
 /**
- * The Fastify plugin: the limits, the health check and the status route of @fastify/under-pressure under the names they have there, and the
+ * Fastify plugin: the limits, the health check and the status route of @fastify/under-pressure under the names they have there, and the
  * guard before the routes.
  */
 import { chosenGuard, Guard } from '../guard.js';
@@ -69,7 +69,7 @@ async function fastifyUnderPressure(
   const admission = guard && new Admission(guard, refusal, statusUrls);
   const hasLimit = Object.values(settings.limits.max).some((limit) => limit > 0);
   if (admission === null && health === null && !hasLimit) return;
-  // Refuses what is wrong where it is written, and not at the first request.
+  // Reports a bad option at registration, and not at the first request.
   fastify.addHook('onRoute', ({ config }) => {
     routePolicy(config?.guard);
   });
@@ -97,7 +97,7 @@ async function fastifyUnderPressure(
   }
 }
 
-/** The guard that is asked for, and whether it ends with the plugin. */
+/** Returns the requested guard, and whether it ends with the plugin. */
 function guardOf(
   fastify: FastifyInstance,
   given: NonNullable<GuardPluginOptions['guard']>,
@@ -136,7 +136,7 @@ interface Plugin {
   readonly fastifyUnderPressure: Plugin;
 }
 
-// That other plugins which name under-pressure as their dependency find it, this one has its name.
+// The name lets other plugins that depend on under-pressure find it.
 const name = '@fastify/under-pressure';
 
 /**
@@ -148,7 +148,7 @@ export const underPressure: Plugin & typeof types = Object.assign(fastifyUnderPr
   [Symbol.for('skip-override')]: true,
   [Symbol.for('fastify.display-name')]: name,
   [Symbol.for('plugin-meta')]: { fastify: '5.x', name },
-  // As who requires a CommonJS module finds it.
+  // Exports for `require()`, as of a CommonJS module.
   default: fastifyUnderPressure as Plugin,
   fastifyUnderPressure: fastifyUnderPressure as Plugin,
 });

@@ -21,7 +21,7 @@ export class Refusal {
   readonly #retryAfter: number | undefined;
 
   constructor({ customError, message, pressureHandler, retryAfter }: RefusalOptions) {
-    // One for all requests: a stack trace for each would be the costliest part of refusing.
+    // Shared by all requests: a stack trace per request would be the most expensive part of a refusal.
     this.#error =
       customError === undefined
         ? new UnderPressureError(message)
@@ -50,18 +50,18 @@ export class Refusal {
     }
     const result = handler(request, reply, why.type, why.value);
     if (result === undefined || result === null) pass();
-    // A reply is one too: it is over when it has been sent.
+    // A reply is a thenable too: it settles when it has been sent.
     else if (isThenable(result)) result.then(() => pass(), fail);
     else reply.send(result);
   }
 
-  /** The handler of the route, or else of the plugin. */
+  /** Returns the handler of the route, or else of the plugin. */
   handlerOf({ pressureHandler }: FastifyContextConfig): PressureHandler | undefined {
     const handler = pressureHandler || this.#pressureHandler;
     return typeof handler === 'function' ? handler : undefined;
   }
 
-  /** Puts the status and Retry-After on the reply; the error to end it with. */
+  /** Sets the status and Retry-After on the reply; returns the error to end it with. */
   prepare(reply: FastifyReply, retryAfter = usualRetryAfter): Error {
     reply.code(unavailable).header('Retry-After', this.#retryAfter ?? retryAfter);
     return this.#error;

@@ -1,17 +1,17 @@
 /**
- * A request and its response of node:http, or of the http2 compatibility API, as a ticket of the guard; and the answer to one that
- * is turned away.
+ * Ticket for a request and its response of node:http, or of the http2 compatibility API; and the response to a refused
+ * request.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Guard } from '../guard.js';
 import { type Rejection, Ticket } from '../ticket.js';
 
-/** Mark on a request that has come to a guard: it is not to wait at another, or at the same one again. */
+/** Mark on a request that has reached a guard: it does not wait at another, or at the same one again. */
 const seen = Symbol('millrace.guard');
 
 type Marked = IncomingMessage & { [seen]?: Guard };
 
-/** Reports whether a request comes to a guard for the first time; it is marked as this guard's then. */
+/** Reports whether a request reaches a guard for the first time, and marks it as this guard's. */
 export function isNew(req: IncomingMessage, guard: Guard): boolean {
   const marked = req as Marked;
   if (marked[seen] !== undefined) return false;
@@ -19,7 +19,7 @@ export function isNew(req: IncomingMessage, guard: Guard): boolean {
   return true;
 }
 
-/** The guard that a request has come to, if any. */
+/** Returns the guard that a request has reached, if any. */
 export function guardOf(req: IncomingMessage): Guard | undefined {
   return (req as Marked)[seen];
 }
@@ -38,7 +38,7 @@ export abstract class Exchange extends Ticket {
   }
 }
 
-// ---- the answer: as little as says so
+// ---- the refusal: a minimal response
 
 const status = 503;
 const type = 'text/plain; charset=utf-8';
@@ -46,7 +46,7 @@ const type = 'text/plain; charset=utf-8';
 /** A body up to this size is read and thrown away, so that its connection can be used again. In bytes. */
 const maxDiscarded = 64 * 1024;
 
-/** Answers with a 503, unless somebody has answered or the client has left. */
+/** Responds with a 503, unless other code has responded or the client has left. */
 function answerUnavailable(
   req: IncomingMessage,
   res: ServerResponse,
@@ -66,7 +66,7 @@ function answerUnavailable(
   res.end(message);
 }
 
-/** The same for a connection that was to be upgraded, and that node:http has let go of. */
+/** Responds with a 503 on a connection that requested an upgrade, and that node:http has released. */
 export function unavailableText(retryAfterSeconds: number, message: string): string {
   return (
     `HTTP/1.1 ${status} Service Unavailable\r\n` +
@@ -78,7 +78,7 @@ export function unavailableText(retryAfterSeconds: number, message: string): str
   );
 }
 
-/** A body that nobody will read, and that is too long to be read for the connection's sake. */
+/** Reports whether a request has an unread body that is too long to be read for the connection's sake. */
 function hasMuchToCome(req: IncomingMessage): boolean {
   if (req.complete) return false;
   if (req.headers['transfer-encoding'] !== undefined) return true;

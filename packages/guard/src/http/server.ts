@@ -72,7 +72,7 @@ class ServerIntake {
     this.guard = guard;
     const patch = patchMethod(server, 'emit', (original) => {
       this.#emit = original;
-      // Rest arguments cost nothing here once compiled: all that is done with them is to pass them on.
+      // Rest arguments cost nothing here once compiled: they are only passed on.
       return (event: string, ...args: unknown[]): boolean =>
         this.#takes(event, args[0], args[1], args[2]) || this.emitUnguarded(event, ...args);
     });
@@ -118,7 +118,7 @@ class ServerIntake {
   }
 }
 
-/** An exchange that is handed over by emitting the event that brought it. */
+/** Exchange that runs by emitting its original event. */
 class ServerExchange extends Exchange {
   readonly intake: ServerIntake;
   readonly event: string;
@@ -137,7 +137,7 @@ class ServerExchange extends Exchange {
 // ---- `Expect: 100-continue`. node:http asks for the body before it emits 'request', unless somebody listens to 'checkContinue': so the
 // guard does, and a request that is turned away is never asked for its body.
 
-/** Being there is all it does: the guard takes the event before it comes to listeners. */
+/** Listener that does nothing: the guard takes the event before it reaches listeners. */
 function isHere(): void {}
 
 function takeContinue(server: Server): () => void {
@@ -170,7 +170,7 @@ class Upgrade extends Ticket {
 
   constructor(intake: ServerIntake, req: IncomingMessage, socket: Duplex, head: Buffer) {
     const route = intake.guard.routeOf(req);
-    // The guard asks a response only for what a socket says as well.
+    // The guard uses only properties of a response that a socket has as well.
     const res = socket as unknown as ServerResponse;
     super(req, res, intake.guard.classOf(req, route), route);
     this.intake = intake;
@@ -202,7 +202,7 @@ class Upgrade extends Ticket {
     return false;
   }
 
-  /** The handshake is; a connection that lives for hours is no request under way. */
+  /** Ends with the handshake; a connection that lives for hours is no request in progress. */
   override finished(): boolean {
     return true;
   }
