@@ -19,8 +19,8 @@ const open = (deliveriesRate) => ({ mode: 'open', deliveriesRate });
  * @property {object} [load] options of the generator
  * @property {number} [overload] in place of `load`: how many times what ws delivered in the closed case
  * @property {number} [maxDelay] of millrace, ms
- * @property {'everybody' | string[]} [behind] who cannot keep up: what is not delivered in time does not count, and of how late
- *   it would have been nothing is said
+ * @property {'everybody' | string[]} [behind] arms that cannot keep up: late messages do not count, and their
+ *   latency is not reported
  * @property {false} [quick] only in a full run
  * @property {boolean} [quickRing] whether a quick run has the figures of `Rooms` with io_uring as well
  * @property {Record<string, object>} rooms targets of `Rooms` by peer; a peer that is named here is in a quick run
@@ -194,11 +194,11 @@ export default {
   },
 };
 
-/** Of how late an arm is that is behind nothing can be said. */
+/** Reports whether an arm is behind: its latency is then unknown. */
 const isBehind = (behind, arm) => behind === 'everybody' || behind.includes(arm);
 
 /**
- * The servers of a case by arm, and who is compared with whom. A quick run has what has a target, and mostly only the portable backend, whose
+ * Servers of a case by arm, and their comparisons. A quick run has the arms with a target, and mostly only the portable backend, whose
  * figures come first.
  *
  * @param {Case} which

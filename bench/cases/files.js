@@ -47,7 +47,7 @@ export default {
   },
   *experiments({ quick }) {
     const size = quick ? { rounds: 6, warmup: 0 } : { rounds: 31, warmup: 1 };
-    /** A quick run leaves out the peers without a target. */
+    /** Peers of a run: a quick one leaves out those without a target. */
     const against = (all, wanted = {}) =>
       Object.fromEntries(
         all.filter((peer) => !quick || peer in wanted).map((peer) => [peer, wanted[peer]]),

@@ -1,4 +1,4 @@
-/** What Millrace costs a process that has nothing to do. */
+/** Cost of Millrace in an idle process. */
 import { armsOf } from '../lib/experiment.js';
 import { allowedDescriptors, memory, wakeups } from '../programs/footprint/connections.js';
 import { imports, startNode } from '../programs/footprint/imports.js';

@@ -243,7 +243,7 @@ function healthOf(name, wanted, { peers, handlerMs }) {
   ];
 }
 
-/** What a figure does not say: how many requests a share is of, how fast the machine was, and what the generator could not do. */
+/** Notes beside the figures: requests behind a share, the speed of the machine, and the limits of the generator. */
 function notesOf(name, rounds, capacity) {
   const samples = rounds.map((round) => round[ours]);
   const of = (value) => median(samples.map(value)).toFixed(0);

@@ -65,7 +65,7 @@ export default {
       runArm(programPath(`pool/${arm}-arm.js`), [
         JSON.stringify({ subject, workers, perMs, ...plan }),
       ]);
-    /** What is compared, by the program and the plan of a round. */
+    /** Comparisons, by the program and the plan of a round. */
     const against = (peers, arm, planOf, target) => ({
       arms: armsOf(
         ['millrace', ...peers],

@@ -1,5 +1,5 @@
 /**
- * What is compared: functions from a record to the promise that it is in the file, and if `durable` on the disk. Each with
+ * Subjects: functions from a record to the promise that it is in the file, and if `durable` on the disk. Each with
  * the threadpool of 4 threads that Node.js has by default.
  */
 import { createWriteStream, fdatasync } from 'node:fs';

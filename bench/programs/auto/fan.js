@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 const text = 'x'.repeat(100);
 
 export class Fan {
-  /** The first thing that was not as it has to be; null: none. */
+  /** First error found; null: none. */
   wrong = null;
   #port;
   #clients = [];

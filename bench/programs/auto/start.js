@@ -1,4 +1,4 @@
-/** What it costs to start a process with millrace/auto. */
+/** Measures the cost of millrace/auto at the start of a process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';

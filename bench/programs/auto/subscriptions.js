@@ -8,7 +8,7 @@ const query = 'subscription { price { number text } }';
 const askAgainMs = 20;
 
 export class Subscriptions {
-  /** The first thing that was not as it has to be; null: none. */
+  /** First error found; null: none. */
   wrong = null;
   #port;
   #pool;

@@ -112,7 +112,7 @@ function misused({ bytes_per_s, enlarged }) {
   return enlarged === expected ? null : `${enlarged} sockets were enlarged, not ${expected}`;
 }
 
-/** What the sockets learned: proof that the feature is on, and where it is not. */
+/** Statistics of the sockets: proof that the feature is on, or off. */
 function readsOf(sockets) {
   const stats = sockets.map((each) => each.stats()).filter((each) => each !== null);
   const mean = (key) => stats.reduce((sum, each) => sum + each[key], 0) / stats.length;

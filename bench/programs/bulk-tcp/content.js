@@ -16,7 +16,7 @@ function twice() {
 
 const pageBytes = 4096;
 
-/** What is wrong in a chunk that begins at this place of the stream; null: nothing. Looks at a byte of each page. */
+/** Returns the error in a chunk that begins at this place of the stream; null: none. Checks a byte of each page. */
 export function checkPages(chunk, place) {
   let at = (pageBytes - (place % pageBytes)) % pageBytes;
   for (; at < chunk.length; at += pageBytes) {

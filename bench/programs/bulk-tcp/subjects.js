@@ -1,5 +1,5 @@
 /**
- * What is compared: how a socket is read. Each has the options of a client's socket, and what attaches a consumer, which
+ * Subjects: ways to read a socket. Each has the options of a client's socket, and a function that attaches a consumer, which
  * gets each chunk, to a connected socket.
  */
 import { enlarge } from 'millrace/net';

@@ -1,4 +1,4 @@
-/** What is measured: who connects, how the bytes come, and what is done with them. */
+/** Transfers: the side that connects, the arrival of the bytes, and their use. */
 
 /** Connections at a time, and the bytes that one download or upload has. */
 export const clients = 128;

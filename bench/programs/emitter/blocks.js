@@ -1,5 +1,5 @@
 /**
- * What is measured, per case: `events` in a block, and a function that makes an emitter's block.
+ * Measured blocks by case: `events` in a block, and a function that makes an emitter's block.
  * Listeners add up what they get; the sum is returned and checked, so that a listener that did not
  * run, or that the compiler removed, cannot pass for a fast one.
  */

@@ -1,4 +1,4 @@
-/** What is compared. Only the one that is asked for is loaded. */
+/** Subjects. Only the requested one is loaded. */
 export const subjects = {
   'millrace direct': async () => {
     const { BatchEmitter } = await import('millrace');

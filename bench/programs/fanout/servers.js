@@ -45,7 +45,7 @@ function uWebSockets() {
   return status === 0 ? { uWebSockets: { command: ['python3', program('uws.py')], env } } : {};
 }
 
-/** Who speaks what the generator calls raw, unless it is said. */
+/** Servers of peers. Without `protocol` a server uses the generator's raw one. */
 export const peers = {
   ws: { command: [node, program('ws.js')] },
   'socket.io': { command: [node, program('socket.io.js')], protocol: 'socket.io' },

@@ -1,4 +1,4 @@
-/** What is compared: functions from a path to its bytes. Each with the threadpool of 4 threads that Node.js has by default. */
+/** Subjects: functions from a path to its bytes. Each with the threadpool of 4 threads that Node.js has by default. */
 import { readFile, readFileSync } from 'node:fs';
 
 export const subjects = {
@@ -20,6 +20,6 @@ export async function refused(reads, counted) {
   return null;
 }
 
-/** What millrace counts; null in other arms, which do not load it. */
+/** Returns Millrace's counters; null in other arms, which do not load it. */
 export const statsOf = async (subject) =>
   subject === 'millrace' ? (await import('millrace/fs')).stats : () => null;

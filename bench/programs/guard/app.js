@@ -1,4 +1,4 @@
-/** The application, the same in every arm. What a handler worked is in its answer, so that it can be checked. */
+/** Application, the same in every arm. Its responses contain the result of the work, so that it can be checked. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { work } from './work.js';
@@ -10,7 +10,7 @@ import { work } from './work.js';
 export async function application(perMs, protect) {
   const app = Fastify();
   const guard = await protect(app);
-  /** What the handlers of /work took, by the clock. */
+  /** Total time of the handlers of /work, by the clock. */
   const handler = { count: 0, ms: 0 };
 
   app.get('/', async () => 'hello world');

@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 
 const [name] = process.argv.slice(2);
 const limits = { maxEventLoopDelay: 200, maxEventLoopUtilization: 0.8 };
-/** What a database takes, ms; in front of the third server the article has one that takes 0 to 100. */
+/** Time of a database query, ms; the article has one of 0 to 100 in front of the third server. */
 const databaseMs = () => (name === 'load-aware' ? Math.random() * 100 : 20);
 const app = Fastify();
 
@@ -14,7 +14,7 @@ function count() {
   for (let i = 0; i < 100_000_000; i++);
 }
 
-/** What each server has in front of its handler, and how it works. */
+/** Protection in front of each server's handler, and its work. */
 const servers = {
   unprotected: async () => count,
   async protected() {

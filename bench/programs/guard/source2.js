@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('./source2-server.js', import.meta.url));
 const connections = 50;
 const seconds = 10;
 
-/** What the article says of its own run; it has no figures of the third server, but that its 200s were most. */
+/** Figures of the article's own run; it has none of the third server, but that its 200s were most. */
 const article = {
   unprotected: '527 requests, 31 with 200, "slightly above" 1 s',
   protected: '19k requests, 96 with 200, 338 ms',

@@ -1,4 +1,4 @@
-/** What is compared: ways to protect an application of Fastify. Each gives a function that tells what it counted. */
+/** Subjects: ways to protect an application of Fastify. Each returns a function that reports its counts. */
 
 const underPressure = (options) => async (app) => {
   const { default: plugin } = await import('@fastify/under-pressure');

@@ -1,5 +1,5 @@
 /**
- * What a handler does with the CPU: a fixed amount of work, not a wait for the clock. A handler that
+ * CPU work of a handler: a fixed amount of work, not a wait for the clock. A handler that
  * spins until the clock has moved would call time that the machine gave to others its own work, and
  * would hide what a server costs itself; equal work takes longer then, which capacity, measured
  * beside each round, shows.
@@ -16,7 +16,7 @@ export function work(steps) {
   return state >>> 0;
 }
 
-/** How many steps a millisecond takes here: the upper quartile of many tries, as what others take of the CPU only slows one down. */
+/** Returns the steps per millisecond here: the upper quartile of many tries, as other users of the CPU only slow one down. */
 export function stepsPerMs() {
   const [steps, tries] = [2_000_000, 50];
   const rates = [];

@@ -98,14 +98,14 @@ export function score({ cores, p50_ms }) {
 }
 
 /**
- * Whether the arm took what was offered: one that falls behind is nobody's best choice. In a second and a half of random arrivals some
+ * Reports whether the arm kept up with the load: one that falls behind is never the best choice. In a second and a half of random arrivals some
  * hundred messages come, more or less by a few percent, and a hold moves some of them over the edge of the window.
  */
 export const keepsUp = ({ msgs_per_s, cores }, { deliveriesRate }) =>
   deliveriesRate === undefined ? cores < 0.97 : msgs_per_s >= 0.85 * deliveriesRate;
 
 /**
- * Which of the ways within a budget was the best one in hindsight: by its mean score, among those that kept up in every round.
+ * Returns the best of the ways within a budget, in hindsight: by its mean score, among those that kept up in every round.
  *
  * @param {Record<string, object>[]} rounds samples by way
  * @param {number} budget

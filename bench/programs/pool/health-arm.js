@@ -39,13 +39,13 @@ async function ask(seconds) {
   return probes;
 }
 
-/** How long each answer took, ms; until now for those that have not come. */
+/** Response times, ms; until now for missing responses. */
 function waits(probes) {
   const now = performance.now();
   return probes.map(({ due, done }) => (Number.isNaN(done) ? now : done) - due);
 }
 
-/** What the server says of a Fibonacci number. */
+/** Resolves to the server's response for a Fibonacci number. */
 function compute(n) {
   return new Promise((resolve) => {
     longPool.request(get(`/fibonacci/${n}`), (status, body) => resolve(`${status} ${body}`));

@@ -1,4 +1,4 @@
-/** What the main thread does while a pool works: its own CPU time, and how late its loop is. */
+/** Measures the main thread while a pool works: its own CPU time, and the delay of its loop. */
 import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 

@@ -14,7 +14,7 @@ const { task, us, deep, inFlight } = rates[plan.title];
 
 const pool = await startPool(plan.subject, task, { ...plan, shortUs: us });
 const run = pool.call(task);
-/** What a task gives beyond its number. */
+/** Result of a task beyond its number. */
 const base = task === 'noop' ? 1 : work(pool.steps.short);
 const latencies = [];
 let next = 0;

@@ -17,7 +17,7 @@ import { replacement } from './work.js';
 const plan = JSON.parse(process.argv[2]);
 const file = (name) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const steps = Math.round((replacement.taskUs / 1000) * plan.perMs);
-// What the processes of a cluster get for 0 is not the primary's to know.
+// The primary does not know the port that processes of a cluster get for 0.
 const port = await freePort();
 let wrong = null;
 

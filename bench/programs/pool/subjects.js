@@ -1,5 +1,5 @@
 /**
- * What is compared: pools of worker threads, each on the best of its documented settings, that start their workers at once and
+ * Subjects: pools of worker threads, each on the best of its documented settings, that start their workers at once and
  * keep them. Each is a function of how many workers and the name of the task that is its usual one, and gives `call(name)`,
  * a function that runs the task `name`, and `give(name)`, one that transfers the bytes it gets.
  */

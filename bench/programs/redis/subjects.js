@@ -1,4 +1,4 @@
-/** What is compared: a client of ioredis that is connected to a port of this machine. */
+/** Subjects: a client of ioredis that is connected to a port of this machine. */
 import Redis from 'ioredis';
 import { coalesce } from 'millrace/net';
 
@@ -14,7 +14,7 @@ export const subjects = {
     return { client, coalescer };
   },
   ioredis: async (port) => ({ client: connect(port), coalescer: null }),
-  /** What ioredis offers itself: commands wait for the end of the turn and leave as one pipeline. */
+  /** Pipelining by ioredis itself: commands wait for the end of the turn and leave as one pipeline. */
   'ioredis pipelining': async (port) => ({
     client: connect(port, { enableAutoPipelining: true }),
     coalescer: null,

@@ -1,4 +1,4 @@
-/** What runs on the workers, the same for every subject. How much work a task is comes by the environment. */
+/** Tasks on the workers, the same for every subject. The environment sets the amount of work. */
 import { threadId } from 'node:worker_threads';
 import { work } from '../../guard/work.js';
 
@@ -10,7 +10,7 @@ export const spin = (number) => work(short) + number;
 
 export const spinLong = (number) => work(long) + number;
 
-/** Which thread runs it; busy for long enough that a second one gets something to do too. */
+/** Returns the thread's id; busy for long enough that a second thread gets a task too. */
 export const who = (steps) => {
   work(steps);
   return threadId;

@@ -1,4 +1,4 @@
-/** What the way over the broker takes: each message goes to the sender's own node and to a member of another. */
+/** Measures the latency over the broker: each message goes to the sender's own node and to a member of another. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '@millrace/lab/stats';
 import { Refused } from '../../../lib/refused.js';

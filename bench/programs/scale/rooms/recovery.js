@@ -1,4 +1,4 @@
-/** How long rooms take to be whole again after a fault. */
+/** Measures the recovery of rooms after a fault. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from './client.js';
 import { startFleet } from './fleet.js';

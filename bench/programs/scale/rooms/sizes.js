@@ -1,5 +1,5 @@
 /**
- * What rooms with a broker, and those who are present in them, take: `node --expose-gc bench/programs/scale/rooms/sizes.js [PRESENT]`. Bytes and CPU
+ * Measures the cost of rooms with a broker, and of presence in them: `node --expose-gc bench/programs/scale/rooms/sizes.js [PRESENT]`. Bytes and CPU
  * time, not speed: once is enough.
  */
 import { once } from 'node:events';
@@ -74,7 +74,7 @@ async function until(holds) {
   while (!holds()) await sleep(5);
 }
 
-/** What something has cost in this process and at the broker: bytes and µs. */
+/** Returns the cost of an action in this process and at the broker: bytes and µs. */
 async function cost(work) {
   const before = read();
   await work();

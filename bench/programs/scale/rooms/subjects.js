@@ -1,4 +1,4 @@
-/** What is compared: rooms over several nodes. Both deliver to local members by `Rooms`; they differ in what goes over the wire. */
+/** Subjects: rooms over several nodes. Both deliver to local members by `Rooms`; they differ in their messages to the broker. */
 
 import { natsRooms } from '@millrace/nats/rooms';
 import { connect } from '@nats-io/transport-node';
@@ -14,12 +14,12 @@ const roomy = { maxPending: 1024 ** 3 };
  * and `presence` where that is known.
  */
 export const subjects = {
-  /** All that a turn has for a room in one message of the broker. */
+  /** Sends a turn's messages to a room in one message of the broker. */
   millrace: async (broker, options) => {
     const rooms = new Rooms({ ...roomy, across: natsRooms({ ...options, broker }) });
     await rooms.ready();
     return {
-      // Who asks for heartbeats asks who is there.
+      // An option for heartbeats implies presence.
       join: (socket, name) => rooms.join(socket, name, options.heartbeat ? {} : undefined),
       presence: (name) => rooms.presence(name),
       publish: (name, data) => rooms.publish(name, data, text),

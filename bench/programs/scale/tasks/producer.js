@@ -1,5 +1,5 @@
 /**
- * Who has tasks done: `node producer.js SUBJECT PLACE`. Told `{ bulk: n }` it hands in n at once, told `{ single: n }` one after another,
+ * Producer of tasks: `node producer.js SUBJECT PLACE`. Told `{ bulk: n }` it hands in n at once, told `{ single: n }` one after another,
  * each when the one before it is stored, told `{ waits: [n, ms] }` n that
  * take so long; it answers with when it began and when all were stored, ms.
  */

@@ -1,4 +1,4 @@
-/** How long it takes until the tasks of a worker that was killed are done by another. */
+/** Measures the time until another worker has done the tasks of one that was killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startNats } from '../nats.js';
 import { start } from '../start.js';

@@ -1,11 +1,11 @@
-/** What is compared: queues of durable tasks. A place is what their server is found by: a URL, or a port. */
+/** Subjects: queues of durable tasks. A place is the address of their server: a URL, or a port. */
 import { fileURLToPath } from 'node:url';
 import { TaskClient, TaskWorker } from '@millrace/nats/tasks';
 import { Queue, Worker } from 'bullmq';
 import { double } from './handler.js';
 
 const name = 'bench';
-/** What one call of `addBulk` has. */
+/** Tasks per call of `addBulk`. */
 const chunk = 1000;
 /** Tasks that a worker of BullMQ has at a time: of 50, 200 and 1000 what took least CPU. */
 const concurrency = 50;

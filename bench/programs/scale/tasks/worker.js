@@ -1,5 +1,5 @@
 /**
- * Who does tasks: `node worker.js SUBJECT PLACE OPTIONS`. Told a number, it answers when so many more are done, with when that was, ms;
+ * Worker for tasks: `node worker.js SUBJECT PLACE OPTIONS`. Told a number, it answers when so many more are done, with when that was, ms;
  * told `left`, how many are left.
  */
 import { subjects } from './subjects.js';
