@@ -113,7 +113,7 @@ function* posts(size) {
   }
 }
 
-/** All lengths of the queue in the same rounds, so that they can be compared too. */
+/** Measures all lengths of the queue in the same rounds, so that they can be compared too. */
 function drain(size) {
   const costs = (rounds, queued) => rounds.map((round) => round[`push ${queued}`].ns_per_event);
   return {

@@ -1,7 +1,7 @@
 /** Events of one type to one listener, whose sum shows that it got all of them. */
 import { armsOf } from '../lib/experiment.js';
 
-/** What it may cost to keep an event and to deliver it later, ns. */
+/** Limit in ns for keeping an event and delivering it later. */
 const lateBoundNs = 2000;
 
 const arms = (name, subjects, wanted = 'all') =>

@@ -158,7 +158,7 @@ export default {
       ),
       peers: { unprotected: undefined },
     };
-    // Its servers swing from second to second: nothing to be seen in a quick run.
+    // The servers swing from second to second: a quick run would show no difference.
     yield source2(command);
   },
 };
@@ -226,7 +226,7 @@ function healthOf(name, wanted, { peers, handlerMs }) {
     metrics: [named(`${metric}_p99_ms`, (sample) => sample.health.p99_ms)],
     bounds: [
       [shareOf(`${metric}_success`, ({ health: { ok, n } }) => [ok, n]), 1, target],
-      // Where handlers differ, or come in two parts, there is no such time.
+      // Only the cases of 25 ms have one time for all handlers.
       ...(name.startsWith('25ms')
         ? [
             [

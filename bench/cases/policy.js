@@ -229,7 +229,7 @@ function* forecasts(seed, rounds) {
   }
 }
 
-/** One point for each way that kept up: CPU per message against the median latency. */
+/** Returns a point for each way that kept up: CPU per message against the median latency. */
 function pointsOf(rounds, offered) {
   const middle = (way, metric) => median(rounds.map((round) => round[way][metric]));
   return Object.keys(rounds[0])

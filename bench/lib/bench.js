@@ -22,9 +22,9 @@ import { table } from './table.js';
 import { verdict } from './verdict.js';
 
 export class Bench {
-  /** Whether the run is to take minutes rather than tens of them. */
+  /** True if the run should take minutes rather than tens of them. */
   quick = Boolean(process.env.QUICK);
-  /** Whether it is a quick run that is not kept: then cases that pages only quote may be left out. */
+  /** True for a quick run that is not kept: then cases that pages only quote may be left out. */
   isBrief = this.quick && !process.env.SAVE;
   /** The only experiment that is to be run; null: all. */
   only = process.env.CASE || null;
@@ -66,7 +66,7 @@ export class Bench {
     if (refusal !== null) throw new Refused(refusal);
   }
 
-  /** Whether an experiment is run: in a quick run those without `quick: false`, and the one that CASE names. */
+  /** Reports whether an experiment is run: in a quick run those without `quick: false`, and the one that CASE names. */
   isListed({ name, quick }) {
     this.names.add(name);
     return this.only === null ? !this.quick || quick !== false : this.only === name;

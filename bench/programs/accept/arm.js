@@ -1,5 +1,5 @@
 /**
- * One arm of one round, the clients: `node arm.js CASE SUBJECT` sends the server's CPU time per connection, the connections of a call of
+ * Arm of one round, the clients: `node arm.js CASE SUBJECT` sends the server's CPU time per connection, the connections of a call of
  * its handler, and percentiles of the time from a client's first move to its greeting. A storm is 500 clients that do not wait for each
  * other: they connect, or, of a server of ws, have connected and send their handshakes. Each gets one greeting.
  */
@@ -15,7 +15,7 @@ const handshake = [
   ...['GET / HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket'],
   ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''],
 ].join('\r\n');
-/** Whether this is all that a client gets: a byte, or an answer to the handshake and a frame of a byte. */
+/** Reports whether a client has got everything: a byte, or a response to the handshake and a frame of a byte. */
 const isGreeting = (text) =>
   name === 'net 500'
     ? text === 'h'

@@ -1,4 +1,4 @@
-/** One arm of one round: `node arm.js SUBJECT AT_ONCE durable|buffered FOLDER` sends appends a second and CPU time an append. */
+/** Arm of one round: `node arm.js SUBJECT AT_ONCE durable|buffered FOLDER` sends appends a second and CPU time an append. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { refused, subjects } from './subjects.js';

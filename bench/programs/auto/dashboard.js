@@ -28,7 +28,7 @@ export async function cpuShare(args, isOpen, seconds) {
   }
 }
 
-/** Its own counter: that of the kernel for other processes goes in hundredths of a second here and there. */
+/** Reads the process's own counter: the kernel's for other processes has a grain of hundredths of a second on some machines. */
 async function cpuMs(child) {
   child.send('cpu');
   const [ms] = await once(child, 'message');

@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 /** Starts of an arm in a round, of which the least counts: what disturbs a start only adds to it. */
 const startsInRound = 5;
 
-/** All by their paths: to find a package by its name costs the same whatever is in it. */
+/** Modules by path: finding a package by its name costs the same whatever is in it. */
 const { resolve } = createRequire(import.meta.url);
 const preloads = {
   none: [],

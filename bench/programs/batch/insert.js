@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node insert.js SUBJECT AT_ONCE FOLDER` sends items per second, and what was wrong, or null.
+ * Arm of one round: `node insert.js SUBJECT AT_ONCE FOLDER` sends items per second, and what was wrong, or null.
  *
  * Inserts at once, again and again, each resolved when it is on the disk: SQLite with a write-ahead
  * log and synchronous=FULL, in a real file. Batched, the inserts of a tick share a transaction;

@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node keys.js SUBJECT` sends items per second, and what was wrong, or null.
+ * Arm of one round: `node keys.js SUBJECT` sends items per second, and what was wrong, or null.
  *
  * Ticks in which 1,000 loads of distinct keys are made at once. Each subject is a
  * function that makes the `load` of a tick, over the same backend: a map behind the cheapest of

@@ -1,5 +1,5 @@
 /**
- * One arm of one round, the process that receives: `node arm.js CASE SUBJECT PORT` sends bytes per second, its CPU for
+ * Arm of one round, the process that receives: `node arm.js CASE SUBJECT PORT` sends bytes per second, its CPU for
  * each GB, the delay of its loop, and what was wrong, if anything.
  */
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** One arm of one round: a program in C, which prints one JSON object. */
+/** Arm of one round: a program in C, which prints one JSON object. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** One arm of one round: `node arm.js BLOCK SUBJECT all|'may lose'` sends ns per event, the share delivered, and what was wrong. */
+/** Arm of one round: `node arm.js BLOCK SUBJECT all|'may lose'` sends ns per event, the share delivered, and what was wrong. */
 import { EventEmitter } from 'node:events';
 import { median } from '../../lib/statistics.js';
 import { cases, wholeSum } from './blocks.js';

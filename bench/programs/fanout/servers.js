@@ -24,7 +24,7 @@ export const versions = () =>
     ...(peers.uWebSockets ? [`uWebSockets of socketify ${version}`] : []),
   ].join(', ');
 
-/** Whether io_uring may be used here; where it may not, millrace says so when it is forced. */
+/** Reports whether io_uring may be used here; if not, millrace says so when it is forced. */
 function allowsRing() {
   const start = "import { Rooms } from 'millrace/ws'; new Rooms();";
   const env = { ...process.env, MILLRACE_FANOUT: 'io_uring' };

@@ -1,4 +1,4 @@
-/** One arm of one round: `node arm.js CASE SUBJECT FOLDER` sends files a second and CPU time a file. */
+/** Arm of one round: `node arm.js CASE SUBJECT FOLDER` sends files a second and CPU time a file. */
 
 import { isRight, makeCold, pathOf } from './corpus.js';
 import { parse } from './sizes.js';

@@ -18,12 +18,12 @@ export function makeCorpus() {
       writeFileSync(pathOf(folder, size, number), content);
     }
   }
-  // What is not on the disk yet cannot be dropped from memory.
+  // Data not yet on the disk cannot be dropped from memory.
   spawnSync('sync');
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Whether the bytes are those of the file. */
+/** Reports whether the bytes are those of the file. */
 export function isRight(bytes, size, number) {
   return (
     bytes.length === bytesOf(size) &&
@@ -35,7 +35,7 @@ export function isRight(bytes, size, number) {
 const drop = '/proc/sys/vm/drop_caches';
 const byRoot = existsSync(drop) && process.getuid?.() === 0;
 
-/** How files are dropped from the page cache: as root, everything is; otherwise each file, by posix_fadvise, which dd calls. */
+/** Ways to drop files from the page cache: as root, the whole cache; otherwise each file, by posix_fadvise, which dd calls. */
 export const means = byRoot ? drop : 'dd oflag=nocache';
 
 export function makeCold(folder, size) {

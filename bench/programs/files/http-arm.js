@@ -1,4 +1,4 @@
-/** One arm of the HTTP case: `node http-arm.js SUBJECT FOLDER` starts the server and loads it. */
+/** Arm of the HTTP case: `node http-arm.js SUBJECT FOLDER` starts the server and loads it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -59,12 +59,12 @@ export async function memory(arm, connections) {
   };
 }
 
-/** How often the server wakes while nobody says anything. */
+/** Wake-ups of the server without messages. */
 export async function wakeups(arm, connections) {
   const [, meanwhile] = await ask(arm, { connections, rate: 0.001, seconds: 3 }, 'wakeups');
   return { wakeups: meanwhile };
 }
 
-/** How many file descriptors a process may have. */
+/** Limit on file descriptors per process. */
 export const allowedDescriptors = () =>
   Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);

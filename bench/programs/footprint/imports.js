@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** All that can be imported of the packages that run in an application. */
+/** Entry points of the packages that run in an application. */
 export const imports = () =>
   [
     'millrace',

@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node arm.js PLAN`, a JSON object, starts a server, loads it from its first
+ * Arm of one round: `node arm.js PLAN`, a JSON object, starts a server, loads it from its first
  * moment on, asks for its health meanwhile, and sends what came back.
  */
 

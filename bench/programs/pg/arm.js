@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node arm.js SUBJECT URL PLAN` sends queries per second, the CPU of the client for each, the 99th percentile of
+ * Arm of one round: `node arm.js SUBJECT URL PLAN` sends queries per second, the CPU of the client for each, the 99th percentile of
  * their times, and what was wrong, if anything. Every row is checked.
  */
 import { subjects, users } from './subjects.js';

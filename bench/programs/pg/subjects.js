@@ -31,7 +31,7 @@ export const subjects = {
     const pool = new pg.Pool({ connectionString: url, max: clients });
     return { find: queryOf(pool, named), shared: null, end: () => pool.end() };
   },
-  /** It prepares each statement by itself; without that it would not pipeline those with parameters. */
+  /** Prepares each statement by itself; otherwise this client would not pipeline statements with parameters. */
   'postgres.js': (url, { clients }) => {
     const sql = postgres(url, { max: clients });
     const find = async (id) => (await sql`SELECT id, name, mail FROM users WHERE id = ${id}`)[0];

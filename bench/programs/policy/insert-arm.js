@@ -1,5 +1,5 @@
 /**
- * One arm of one round of durable inserts: `node insert-arm.js PER_SECOND WAY WARMUP SECONDS`. Items arrive at random times, each as a
+ * Arm of one round of durable inserts: `node insert-arm.js PER_SECOND WAY WARMUP SECONDS`. Items arrive at random times, each as a
  * message of another thread; a bulk function saves those of a batch in one transaction of SQLite, synchronously, with synchronous=FULL.
  * A batch saves the loop's time, which a commit blocks: `cores` is the share of time in which the loop was busy.
  */

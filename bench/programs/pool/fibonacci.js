@@ -9,7 +9,7 @@ export function fibonacci(n) {
   return current;
 }
 
-/** Its last 64 bits, which prove that it was computed. */
+/** Last 64 bits of the number, which prove that it was computed. */
 export const lastBits = (number) => `${BigInt.asUintN(64, number)}`;
 
 /** The same without the number itself. */

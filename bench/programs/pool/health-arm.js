@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node health-arm.js PLAN` asks a server for /health at times that do not depend on its answers, first while it is
+ * Arm of one round: `node health-arm.js PLAN` asks a server for /health at times that do not depend on its answers, first while it is
  * idle and then while it computes a Fibonacci number, and sends how long the answers took.
  */
 

@@ -1,4 +1,4 @@
-/** One arm of one round: `node memory-arm.js PLAN` sends the memory of a process with a warm pool. */
+/** Arm of one round: `node memory-arm.js PLAN` sends the memory of a process with a warm pool. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPool, tell } from './start.js';
 

@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node mixed-arm.js PLAN` hands in short and long tasks when they are due and sends how long the short ones
+ * Arm of one round: `node mixed-arm.js PLAN` hands in short and long tasks when they are due and sends how long the short ones
  * took, from the time at which they were due. Every result is checked.
  */
 

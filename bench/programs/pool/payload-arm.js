@@ -1,4 +1,4 @@
-/** One arm of one round: `node payload-arm.js PLAN` sends how many buffers a second went to a worker and came back. */
+/** Arm of one round: `node payload-arm.js PLAN` sends how many buffers a second went to a worker and came back. */
 
 import { watchMainThread } from './main-thread.js';
 import { startPool, tell } from './start.js';

@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node rate-arm.js PLAN` sends tasks per second, what they cost the main thread, and for calls of
+ * Arm of one round: `node rate-arm.js PLAN` sends tasks per second, what they cost the main thread, and for calls of
  * which few are in flight how long they took. Every result is checked.
  */
 import { percentile } from '../guard/clock.js';

@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node replacement-arm.js PLAN` kills processes of a cluster, as `kill -9` does, and sends how long it took until their
+ * Arm of one round: `node replacement-arm.js PLAN` kills processes of a cluster, as `kill -9` does, and sends how long it took until their
  * replacements listened, how long a bare server takes to start, and what became of requests that were under way.
  */
 import { fork } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node arm.js SUBJECT PORT AT_ONCE` sends answered commands per second, the CPU of
+ * Arm of one round: `node arm.js SUBJECT PORT AT_ONCE` sends answered commands per second, the CPU of
  * the client for each, and what was wrong, if anything. Half of the commands are SET, half GET; every answer is checked.
  */
 import { subjects } from './subjects.js';

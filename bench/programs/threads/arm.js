@@ -1,5 +1,5 @@
 /**
- * One arm of one round: `node arm.js SUBJECT ADDON PLAN` sends events per second, from the start of the threads to the last
+ * Arm of one round: `node arm.js SUBJECT ADDON PLAN` sends events per second, from the start of the threads to the last
  * event, and what was wrong, if anything. Every event is checked: each thread's come once and in its order.
  */
 import { createRequire } from 'node:module';

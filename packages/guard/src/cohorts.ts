@@ -55,7 +55,7 @@ export class CohortTable {
     if (known !== undefined) return known;
     if (name.length > maxName) return this.others;
     if (this.#cohorts.size >= this.#max) this.#forget();
-    // All of them are in use.
+    // Every cohort is in use.
     if (this.#cohorts.size >= this.#max) return this.others;
     const cohort = new Cohort(name);
     this.#cohorts.set(name, cohort);

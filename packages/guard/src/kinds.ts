@@ -26,7 +26,7 @@ export class Kinds {
   /** Returns the route of a request; `name` is the adapter's name for it. */
   routeOf(req: IncomingMessage, name: string | undefined): Route {
     const { method = 'GET' } = req;
-    // Where middleware of Express or Connect is mounted, its path is cut off `url`.
+    // Express and Connect cut the mount path of middleware off `url`.
     const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
     if (this.#options.route === null) {
       if (name === undefined) return this.#routes.byUrl(method, url);

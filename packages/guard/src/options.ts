@@ -19,7 +19,7 @@ export interface ShedInfo {
   req: IncomingMessage;
 }
 
-/** One figure per class that can be shed. */
+/** Figures per class that can be shed. */
 export interface ByClass {
   high: number;
   normal: number;

@@ -28,7 +28,7 @@ export interface TicketOwner {
   closed(ticket: Ticket): void;
 }
 
-/** One request at a guard, from its arrival to its end. */
+/** Request at a guard, from its arrival to its end. */
 export abstract class Ticket {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

@@ -67,7 +67,7 @@ function startNode(subject, url, options) {
     died,
     take: (socket) => child.send('socket', socket),
     stats: () => ask('stats'),
-    /** How many members it knows of the room `r`. */
+    /** Number of members of the room `r` known to the node. */
     present: () => ask('present'),
     async kill() {
       isKilled = true;

@@ -1,4 +1,4 @@
-/** One arm of one round: a fresh fleet, one run of the generator, the CPU of nodes and broker. */
+/** Arm of one round: a fresh fleet, one run of the generator, the CPU of nodes and broker. */
 import { runLoad } from '@millrace/lab/load';
 import { refuseFaults } from '../../../lib/checks.js';
 import { CpuClock } from '../../../lib/cpu.js';

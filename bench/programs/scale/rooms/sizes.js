@@ -1,5 +1,5 @@
 /**
- * Measures the cost of rooms with a broker, and of presence in them: `node --expose-gc bench/programs/scale/rooms/sizes.js [PRESENT]`. Bytes and CPU
+ * Measures the cost of rooms and presence with a broker: `node --expose-gc bench/programs/scale/rooms/sizes.js [PRESENT]`. Bytes and CPU
  * time, not speed: once is enough.
  */
 import { once } from 'node:events';

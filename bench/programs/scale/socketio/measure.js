@@ -1,4 +1,4 @@
-/** One arm of one round: a broker, a server that broadcasts, and another one with the clients. */
+/** Arm of one round: a broker, a server that broadcasts, and another one with the clients. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CpuClock } from '../../../lib/cpu.js';
 import { startRedis } from '../../../lib/redis.js';

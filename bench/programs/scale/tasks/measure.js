@@ -1,4 +1,4 @@
-/** One arm of one round: a fresh server, one that hands tasks in, one that does them. */
+/** Arm of one round: a fresh server, one that hands tasks in, one that does them. */
 import { CpuClock } from '../../../lib/cpu.js';
 import { startRedis } from '../../../lib/redis.js';
 import { startNats } from '../nats.js';

@@ -7,7 +7,7 @@ import { Exchange, isNew } from './exchange.js';
 /** Middleware for Express and Connect. */
 export interface GuardMiddleware {
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
-  /** Its guard, for `stats()` and `close()`. */
+  /** Guard of the middleware, for `stats()` and `close()`. */
   readonly guard: Guard;
 }
 
