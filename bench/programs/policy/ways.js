@@ -98,7 +98,7 @@ export function score({ cores, p50_ms }) {
 }
 
 /**
- * Reports whether the arm kept up with the load: one that falls behind is never the best choice. In a second and a half of random arrivals some
+ * Reports whether the arm kept up: one that falls behind is never the best choice. In a second and a half of random arrivals some
  * hundred messages come, more or less by a few percent, and a hold moves some of them over the edge of the window.
  */
 export const keepsUp = ({ msgs_per_s, cores }, { deliveriesRate }) =>

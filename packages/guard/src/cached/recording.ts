@@ -121,7 +121,7 @@ export class Recording {
     this.#end(this.#isGone ? { kind: 'cut' } : { kind: 'error', error });
   }
 
-  /** Records that the handler returned or its promise was fulfilled; its response may be still on its way, unless the connection is closed. */
+  /** Records that the handler returned or its promise was fulfilled; its response may still leave, unless the connection is closed. */
   returned(): void {
     if (this.#isOver || !this.#isGone) return;
     atTurnEnd(() => this.#end({ kind: 'cut' }));

@@ -51,7 +51,7 @@ export interface FilesBinding {
     count: number,
   ): number;
   /**
-   * Appends records to a file: its path ends with a NUL, and `ends` has the end offset of each record in the bytes. The bytes must not change
+   * Appends records to a file: its path ends with a NUL, and `ends` has the end offset of each record in the bytes. Keep the bytes unchanged
    * until `call` gets numbers with -1 as the third, and as the second the open descriptor of a FIFO, which is not written to, or -1.
    * Numbers for each failed record, with its index there, come before. Returns 0, or an error of libuv, and no append has begun.
    */
