@@ -5,7 +5,7 @@ await testPackage('@millrace/lab', {
   installation: await install('@millrace/lab'),
   contents: [
     /^(bin|cli)\.js$/,
-    /^(compare|experiment|load|report|run|stats)\/((?!test|truth)[a-z-]+\/)*[a-z-]+\.(c?js|css)$/,
+    /^(compare|experiment|load|report|run|stats|tune)\/((?!test|truth)[a-z-]+\/)*[a-z-]+\.(c?js|css)$/,
     /^(load|run)\/README\.md$/,
     /^load\/CMakeLists\.txt$/,
     /^load\/src\/[a-z0-9]+\.[ch]$/,
