@@ -186,7 +186,7 @@ test('the broker lets in all pods that have its address, and nobody calls a work
   );
   const [{ podSelector: clients }] = ingress[0].from;
   const asks = ({ env = [] }) =>
-    env.some(({ valueFrom }) => valueFrom.secretKeyRef.key === 'BROKER_URL');
+    env.some(({ valueFrom }) => valueFrom?.secretKeyRef.key === 'BROKER_URL');
   const asking = pods
     .map((each) => each.object.spec.template)
     .filter(({ spec }) => spec.containers.some(asks));
@@ -221,7 +221,7 @@ test('KEDA, which has a namespace of its own, is given addresses with theirs', (
 test('the secrets that pods ask for are those that are described', () => {
   const keys = pods.flatMap(({ object: each }) =>
     each.spec.template.spec.containers.flatMap(({ env = [] }) =>
-      env.map(({ valueFrom }) => valueFrom.secretKeyRef),
+      env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
     ),
   );
   for (const { name } of keys) assert.equal(name, 'millrace');

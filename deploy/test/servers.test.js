@@ -12,7 +12,11 @@ import { run, startImage, statusOf, temporaryFolder, until } from './lib/server.
 const chat = container('Deployment', 'chat');
 const probes = (spec) =>
   ['startupProbe', 'readinessProbe', 'livenessProbe'].map((name) => spec[name].httpGet);
-const pathsOf = (spec) => probes(spec).map(({ path }) => path);
+/** Paths that the server itself answers; a watchdog has a port of its own. */
+const pathsOf = (spec) =>
+  probes(spec)
+    .filter(({ port }) => port === 'http')
+    .map(({ path }) => path);
 
 /** The arguments of a container for a folder of this machine, with a short delay. */
 const local = (args, data) =>
