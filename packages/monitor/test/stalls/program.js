@@ -37,9 +37,8 @@ const kinds = {
   fifo: function blockInFifo() {
     readFileSync(file); // blocks: fifo
   },
-  // A job that goes on is at the head of its function.
-  jobs: async function blockInJobs /* blocks: jobs */() {
-    while (!existsSync(file)) await null; /* blocks: jobs */
+  jobs: async function blockInJobs() {
+    while (!existsSync(file)) await null;
   },
 };
 
