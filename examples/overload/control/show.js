@@ -37,7 +37,7 @@ export class Show extends EventEmitter {
   #slots = [];
   #last = NAMES.at(-1);
   #watchers = 0;
-  /** Whether somebody has chosen a load, 0 included. Until then the first watcher begins the show. */
+  /** True once somebody has chosen a load, 0 included. Until then the first watcher begins the show. */
   #isChosen = false;
   #renewing;
   #closed = false;

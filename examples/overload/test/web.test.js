@@ -62,7 +62,7 @@ test('the page, its API and its events', async (t) => {
     const results = await events.next('results');
     assert.deepEqual(Object.keys(results), NAMES);
     const first = await events.next('settings');
-    // Who opens the page finds it at work.
+    // A visitor finds the page at work.
     assert.deepEqual(first, { version: 1, load: 2, target: 'turns', current: null });
 
     await events.next('settings', ({ current }) => current === NAMES[0]);
@@ -85,7 +85,7 @@ test('the page, its API and its events', async (t) => {
     await change(url, { load: 0 });
     await events.next('settings', ({ load, current }) => load === 0 && current === null);
 
-    // What was stopped stays so for a page that comes later.
+    // A stopped load stays stopped for a page that comes later.
     const last = await EventReader.open(t, url);
     assert.equal((await last.next('settings')).load, 0);
   });

@@ -33,7 +33,7 @@ export type SourceKind =
 /** Object with counters. */
 export interface Source {
   readonly kind: SourceKind;
-  /** What its `stats()` returns now; for a monitor, its `snapshot()`. Null when the object has been collected, or stopped. */
+  /** Returns its current `stats()`; of a monitor, its `snapshot()`. Null when the object has been collected, or stopped. */
   stats(): object | null;
 }
 

@@ -61,7 +61,7 @@ describe('millrace build', () => {
 
   const binary = () => join(omitted.installed, 'addon/build/Release/millrace.node');
 
-  /** What the command prints, and its exit code. */
+  /** Runs the command; returns its output and exit code. */
   async function build(env, cwd = omitted.folder) {
     const args = ['node_modules/millrace/bin/millrace.js', 'build', '--seconds', '240'];
     return node(args, { cwd, env }).then(

@@ -24,7 +24,7 @@ export async function use(folder, env) {
 /** What `use()` finds where everything works. */
 export const works = { doubled: [2, 4], seen: [1, 2], stderr: '' };
 
-/** What `millrace doctor` of an installed package finds about the addon. */
+/** Returns the finding of `millrace doctor` about the addon of an installed package. */
 export async function addonByDoctor(folder, env) {
   const program = 'node_modules/millrace/bin/millrace.js';
   const { stdout } = await node([program, 'doctor', '--json'], { cwd: folder, env });

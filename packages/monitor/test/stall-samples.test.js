@@ -1,4 +1,4 @@
-/** What samples of a stack say together. */
+/** Stack that most samples share. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';

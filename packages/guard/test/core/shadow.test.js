@@ -124,7 +124,7 @@ async function play(t, { requests: given, after }, options) {
   };
   while (requests.length > 0 || open > 0) {
     loop.turns++;
-    // What has come when the loop polls.
+    // Events that are there when the loop polls.
     const { nowMs } = loop;
     while (requests.length > 0 && requests[0].at <= nowMs) {
       const ticket = new LoadTicket(guard, loop, requests.shift(), (endedMs) => {

@@ -1,4 +1,4 @@
-// What tune concludes from given rounds: the command line that won, or that none did, corrected for the number of switches.
+// Conclusions of tune from given rounds: the command line that won, or that none did, corrected for the number of switches.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readExperiment } from '../../experiment/format.js';

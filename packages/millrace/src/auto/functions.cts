@@ -23,7 +23,7 @@ export function checkModules(): void {
   if (process.env === undefined) throw new Error('the application has deleted process.env');
 }
 
-/** Whether Node.js loads ES modules synchronously, and prints no warning about it, as 22.12 and 23.0 to 23.4 do. */
+/** True if Node.js loads ES modules synchronously, and prints no warning about it, as 22.12 and 23.0 to 23.4 do. */
 export const canRequire =
   (process.features as { require_module?: boolean }).require_module === true &&
   !/^v(22\.12|23\.[0-4])\./.test(process.version);

@@ -65,7 +65,7 @@ function codeAlone() {
 export const binaryOf = (folder) =>
   join(folder, 'node_modules/millrace/addon/build/Release/millrace.node');
 
-/** Where the addon of a platform's package is, beside a copy. */
+/** Path of the addon of a platform's package, beside a copy. */
 export const packagedOf = (folder, name) =>
   join(folder, 'node_modules/@millrace', name, 'millrace.node');
 

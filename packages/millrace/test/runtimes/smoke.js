@@ -333,7 +333,7 @@ checks['every entry point of every package loads'] = async () => {
   });
   const { loaded, empty } = JSON.parse(await run(program, all));
   assert.deepEqual({ loaded, empty }, { loaded: all.length, empty: [] });
-  // What base has is for our own packages, and the lab starts programs of Node.js.
+  // The exports of base are for our own packages, and the lab starts programs of Node.js.
   const excepted = /^@millrace\/(base|lab)\//;
   const known = [...checked, ...Object.keys(entries)];
   assert.deepEqual(all.filter((entry) => !excepted.test(entry)).toSorted(), known.toSorted());

@@ -68,7 +68,7 @@ export class Profiler {
   #session: Session | null = null;
   #isOver = false;
   #pieces = 0;
-  /** How long the next piece lasts. */
+  /** Duration of the next piece, in ms. */
   #pieceMs = firstPieceMs;
   #spans: Span[] = [];
   #timer: NodeJS.Timeout | undefined;
