@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { projectCache } from './paths.js';
 import { Skip } from './steps.js';
 
+/** Returns the folder of packages with their versions, for PYTHONPATH. */
+export const pythonFolder = (names) =>
+  join(projectCache, 'python', names.join('+').replaceAll('==', '-'));
+
 /**
- * Unpacks packages without their dependencies, unless they are there.
+ * Unpacks packages and their dependencies, unless they are there.
  *
  * @param {string[]} names with their versions
  * @param {import('./steps.js').Quiet} quiet
@@ -14,10 +18,10 @@ import { Skip } from './steps.js';
  * @throws {Skip} if they cannot be fetched
  */
 export async function pythonPackages(names, quiet, options = []) {
-  const folder = join(projectCache, 'python', names.join('+').replaceAll('==', '-'));
+  const folder = pythonFolder(names);
   if (existsSync(folder)) return folder;
   const partial = `${folder}.${process.pid}`;
-  const args = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', partial];
+  const args = ['-m', 'pip', 'install', '--quiet', '--target', partial];
   try {
     await quiet('python3', [...args, ...options, ...names]);
   } catch {
