@@ -24,10 +24,10 @@ export class Route {
   /** Time for which its handlers kept the loop busy until they returned: total and longest, in ms. */
   busyMs = 0;
   maxMs = 0;
-  /** The shortest time from the call of an async handler to the end of its response, in ms. Known under `observe` only. */
-  leastMs = Number.POSITIVE_INFINITY;
   /** Mean of that time over the last requests. */
   costMs = unknownCostMs;
+  /** The shortest time from the call of an async handler to the end of its response, in ms. Known under `observe` only. */
+  leastMs = Number.POSITIVE_INFINITY;
   /** Recent share of its handlers that answer after they have returned. */
   #asyncShare = 0;
   /** Requests that wait or are in progress: a route in use is not forgotten. */

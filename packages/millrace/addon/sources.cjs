@@ -1,5 +1,5 @@
 /**
- * What the addon is compiled from, for binding.gyp and for the prebuilt ones: `node sources.cjs` prints the C sources, with
+ * Sources of the addon, for binding.gyp and for the prebuilt ones: `node sources.cjs` prints the C sources, with
  * `--include` the folders of their headers, with `--version` the version of the package. Paths are relative to this folder.
  */
 const { existsSync, readdirSync } = require('node:fs');

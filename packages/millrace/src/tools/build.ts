@@ -52,7 +52,7 @@ export async function build(argv: readonly string[]): Promise<void> {
   print(`built ${folder}addon/build/Release/millrace.node`);
 }
 
-/** Why the addon that is in place does not load; null when it does. */
+/** Returns the reason why the addon that is in place does not load; null when it does. */
 function loadFault(): string | null {
   const { href } = new URL('../native/load.js', import.meta.url);
   const program = `import('${href}').then((m) => console.log(m.nativeError ?? ''), (e) => console.log(e.message))`;

@@ -16,7 +16,7 @@ export async function run({ batch, Rooms, WebSocket, WebSocketServer, features, 
   return { doubled, sizes, text, auto: await read(fs, features.fs) };
 }
 
-/** What a client in a room receives. */
+/** Returns the messages that a client in a room receives. */
 async function publish({ Rooms, WebSocket, WebSocketServer }) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
