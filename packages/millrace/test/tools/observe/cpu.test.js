@@ -1,9 +1,9 @@
 /** Turns that are long because the thread has no CPU are not those that block. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -37,21 +37,19 @@ test('a thread that gets no CPU is reported as such', {
       encoding: 'utf8',
     }).stdout.match(/\d+(?=[\d,-]*$)/m);
     const child = spawn('taskset', ['-c', cpu, process.execPath, ...args], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     t.after(() => child.kill('SIGKILL'));
     return child;
   };
   const app = onOneCpu(fileURLToPath(new URL('starved.js', import.meta.url)));
+  const lines = createInterface(app.stdout)[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'ready');
+  // Starved from its start, it would need minutes to begin.
   setPriority(app.pid, constants.priority.PRIORITY_LOW);
-  for (let i = 0; i < 2; i++) onOneCpu('-e', 'for (;;);');
-  let output = '';
-  app.stdout.setEncoding('utf8').on('data', (chunk) => {
-    output += chunk;
-  });
-  const [code] = await once(app, 'close');
-  assert.equal(code, 0);
-  const { loop, text } = JSON.parse(output);
+  onOneCpu('-e', 'for (;;);');
+  app.stdin.write('begin\n');
+  const { loop, text } = JSON.parse((await lines.next()).value);
   assert.ok(loop.starvedTotalMs > loop.starvedTurns * loop.blockedMs);
   assert.match(text, /no CPU for this thread in 3 turns of .* busy with other work\n/);
 });

@@ -1,4 +1,5 @@
-// Computes in short turns until some of them were long because it got no CPU, and prints the report.
+// Says that it is ready. Asked to, computes in short turns until some were long because it got no CPU, and prints the report.
+import { once } from 'node:events';
 import { formatReport, observe } from 'millrace/observe';
 import { busy } from './busy.js';
 
@@ -12,5 +13,8 @@ const work = () => {
   }
   observation.stop();
   console.log(JSON.stringify({ loop: report.loop, text: formatReport(report) }));
+  process.stdin.destroy();
 };
-setTimeout(work, 1100);
+setTimeout(() => console.log('ready'), 1100);
+await once(process.stdin, 'data');
+work();
