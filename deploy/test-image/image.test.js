@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { TaskClient } from '@millrace/nats/tasks';
 import { natsServer, unable as noBroker } from '../../packages/nats/test/nats.js';
+import { until } from '../../scripts/lib/program-tests.js';
 import { which } from '../../scripts/lib/which.js';
 import { build, storageIn } from '../container/build.js';
 import { command } from '../container/command.js';
 import { container } from '../container/run.js';
 import { container as manifest } from '../test/lib/files.js';
-import { run, statusOf, until } from '../test/lib/server.js';
+import { run, statusOf } from '../test/lib/server.js';
 
 const missing = ['buildah', 'crun', 'unshare'].filter((name) => !which(name));
 const unable =

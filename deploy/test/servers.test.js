@@ -4,10 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { limits } from '../../examples/chat/limits.js';
+import { temporaryFolder, until } from '../../scripts/lib/program-tests.js';
 import { which } from '../../scripts/lib/which.js';
 import { openClient } from '../scaler/test/lib/help.js';
 import { container, folder, object, read, root, yaml } from './lib/files.js';
-import { run, startImage, statusOf, temporaryFolder, until } from './lib/server.js';
+import { run, startImage, statusOf } from './lib/server.js';
 
 const chat = container('Deployment', 'chat');
 const probes = (spec) =>

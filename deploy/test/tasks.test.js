@@ -4,9 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { TaskClient } from '@millrace/nats/tasks';
+import { until } from '../../scripts/lib/program-tests.js';
 import { container, object, read, root, yaml } from './lib/files.js';
 import { startNats, unable } from './lib/nats.js';
-import { run, statusOf, until } from './lib/server.js';
+import { run, statusOf } from './lib/server.js';
 
 const worker = container('Deployment', 'worker');
 const option = (name) => worker.args[worker.args.indexOf(name) + 1];

@@ -5,8 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command } from '../../../packages/nats/test/nats.js';
+import { until } from '../../../scripts/lib/program-tests.js';
 import { read } from './files.js';
-import { run, until } from './server.js';
+import { run } from './server.js';
 
 export { unable } from '../../../packages/nats/test/nats.js';
 

@@ -1,30 +1,10 @@
 /** Starts what an image starts, on a free port of this machine. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../scripts/lib/program-tests.js';
 import { folder, root } from './files.js';
-
-const PATIENCE_MS = 60_000;
-
-/** Waits for a condition that nothing announces. */
-export async function until(condition) {
-  for (const end = Date.now() + PATIENCE_MS; ; await sleep(20)) {
-    const value = await condition();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`waited in vain for ${condition}`);
-  }
-}
-
-/** A folder that goes with the test. */
-export async function temporaryFolder(t) {
-  const path = await mkdtemp(join(tmpdir(), 'millrace-deploy-'));
-  // Its server may still write into it.
-  t.after(() => rm(path, { recursive: true, force: true, maxRetries: 9 }));
-  return path;
-}
 
 /** Runs a command; it ends with the test. `text` is what it has written. */
 export function run(t, [program, ...args], env = {}, cwd = undefined) {

@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ARMS, Client, postJson, request, start, temporaryDir, until } from './support.js';
+import { temporaryFolder, until } from '../../../scripts/lib/program-tests.js';
+import { ARMS, Client, postJson, request, start } from './support.js';
 
 const HOSTILE_NAMES = [
   '',
@@ -268,7 +269,7 @@ for (const policy of ARMS) {
     });
 
     test('files that are too large, empty or cut short leave nothing behind', async (t) => {
-      const dataDir = await temporaryDir(t);
+      const dataDir = await temporaryFolder(t);
       const { url, port, bob } = await pair(t, { dataDir, limits: { fileBytes: 100_000 } });
       const path = '/api/rooms/lobby/files?from=Bot&name=x';
       const post = (body, duplex) => request(url, path, { method: 'POST', body, duplex });

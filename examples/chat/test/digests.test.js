@@ -4,10 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Client, request, start, temporaryDir, until } from './support.js';
+import { temporaryFolder, until } from '../../../scripts/lib/program-tests.js';
+import { Client, request, start } from './support.js';
 
 test('an upload is answered and logged with its SHA-256', async (t) => {
-  const dataDir = await temporaryDir(t);
+  const dataDir = await temporaryFolder(t);
   const { url } = await start(t, { digests: true, dataDir });
   const ada = await Client.connect(t, url, { name: 'Ada' });
   await ada.join('lobby');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client, request, start, until } from './support.js';
+import { until } from '../../../scripts/lib/program-tests.js';
+import { Client, request, start } from './support.js';
 
 const COUNT = 60;
 

@@ -4,10 +4,11 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import Database from 'libsql';
+import { temporaryFolder, until } from '../../../scripts/lib/program-tests.js';
 import { createDelivery } from '../delivery/index.js';
 import { ChatError } from '../errors.js';
 import { limits as defaults } from '../limits.js';
-import { Client, postJson, request, start, temporaryDir, until } from './support.js';
+import { Client, postJson, request, start } from './support.js';
 
 const ARMS = ['direct', 'fixed', 'adaptive'];
 const MESSAGES = '/api/rooms/lobby/messages';
@@ -148,7 +149,7 @@ async function raw(url, path) {
 }
 
 test('all arms answer requests for history with the same bytes, alone and together', async (t) => {
-  const dataDir = await temporaryDir(t);
+  const dataDir = await temporaryFolder(t);
   const filled = await start(t, { policy: 'direct', dataDir });
   const ada = await Client.connect(t, filled.url, { name: 'Ada' });
   await ada.join('lobby');
@@ -224,7 +225,7 @@ for (const policy of ARMS) {
 }
 
 test('with adaptive, requests that wait for the database share one query', async (t) => {
-  const dataDir = await temporaryDir(t);
+  const dataDir = await temporaryFolder(t);
   const { url } = await start(t, {
     policy: 'adaptive',
     dataDir,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ARMS, Client, postJson, request, start, temporaryDir } from './support.js';
+import { temporaryFolder } from '../../../scripts/lib/program-tests.js';
+import { ARMS, Client, postJson, request, start } from './support.js';
 
 for (const policy of ARMS) {
   describe(`HTTP, ${policy}`, () => {
@@ -95,7 +96,7 @@ for (const policy of ARMS) {
     });
 
     test('a file goes up, is announced, listed and comes down unchanged and harmless', async (t) => {
-      const dataDir = await temporaryDir(t);
+      const dataDir = await temporaryFolder(t);
       const { url } = await start(t, { policy, dataDir });
       const ada = await Client.connect(t, url, { name: 'Ada' });
       await ada.join('lobby');

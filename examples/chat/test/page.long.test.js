@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withBrowser } from '../../../scripts/lib/page-tests.js';
+import { temporaryFolder } from '../../../scripts/lib/program-tests.js';
 import { startChat } from '../app.js';
-import { Client, start, temporaryDir } from './support.js';
+import { Client, start } from './support.js';
 
 withBrowser(
   'the page',
@@ -201,7 +202,7 @@ withBrowser(
     });
 
     test('it comes back by itself when the server does, with name, room and what was not sent', async (t) => {
-      const dataDir = await temporaryDir(t);
+      const dataDir = await temporaryFolder(t);
       const first = await startChat({ dataDir, floodLimit: 0 });
       const port = Number(first.port);
       const maya = await visit(t, `${first.url}/#lobby`, 'Maya');

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { temporaryFolder, until } from '../../../scripts/lib/program-tests.js';
 import { openStorage } from '../storage/index.js';
-import { ARMS, Client, request, runToEnd, startProcess, temporaryDir, until } from './support.js';
+import { ARMS, Client, request, runToEnd, startProcess } from './support.js';
 
 async function storedIds(dataDir) {
   const storage = await openStorage(join(dataDir, 'chat.db'));
@@ -26,7 +27,7 @@ function sendMany(client, count) {
 for (const policy of ARMS) {
   describe(`process, ${policy}`, () => {
     test('every acknowledged message survives a kill -9', async (t) => {
-      const dataDir = await temporaryDir(t);
+      const dataDir = await temporaryFolder(t);
       const args = ['--policy', policy, '--data-dir', dataDir, '--flood-limit', '0'];
       const server = await startProcess(t, args);
       const ada = await Client.connect(t, server.url, { name: 'Ada' });
@@ -43,7 +44,7 @@ for (const policy of ARMS) {
 
     for (const signal of ['SIGTERM', 'SIGINT']) {
       test(`${signal} commits and delivers what was taken, says goodbye and exits with 0`, async (t) => {
-        const dataDir = await temporaryDir(t);
+        const dataDir = await temporaryFolder(t);
         const args = ['--policy', policy, '--data-dir', dataDir, '--flood-limit', '0'];
         const server = await startProcess(t, [...args, '--stop-timeout', '600000']);
         const ada = await Client.connect(t, server.url, { name: 'Ada' });
@@ -80,7 +81,7 @@ for (const policy of ARMS) {
 }
 
 test('while it drains it is not ready, and serves still', async (t) => {
-  const dataDir = await temporaryDir(t);
+  const dataDir = await temporaryFolder(t);
   const server = await startProcess(t, ['--drain-delay', '60000', '--data-dir', dataDir]);
   const status = async (path) => (await request(server.url, path)).status;
   assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 200]);
@@ -192,7 +193,7 @@ describe('a wrong option is answered with one sentence: its name, its value, wha
 });
 
 test('a database that cannot be opened ends the start with one sentence', async (t) => {
-  const dir = await temporaryDir(t);
+  const dir = await temporaryFolder(t);
   const args = [
     '--policy',
     'direct',

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ARMS, Client, start, temporaryDir, until } from './support.js';
+import { temporaryFolder, until } from '../../../scripts/lib/program-tests.js';
+import { ARMS, Client, start } from './support.js';
 
 for (const policy of [...ARMS, 'fixed']) {
   describe(`rooms, ${policy}`, () => {
@@ -187,7 +188,7 @@ for (const policy of [...ARMS, 'fixed']) {
 }
 
 test('with batching, the audit log has the events from before it was open', async (t) => {
-  const dataDir = await temporaryDir(t);
+  const dataDir = await temporaryFolder(t);
   const chat = await start(t, { policy: 'adaptive', dataDir });
   const ada = await Client.connect(t, chat.url, { name: 'Ada' });
   await ada.join('lobby');
@@ -202,7 +203,7 @@ test('with batching, the audit log has the events from before it was open', asyn
 });
 
 test('without batching, an event without a listener is lost, and counted', async (t) => {
-  const dataDir = await temporaryDir(t);
+  const dataDir = await temporaryFolder(t);
   const chat = await start(t, { policy: 'direct', dataDir });
   assert.equal(chat.stats().unhandled, 1);
   const ada = await Client.connect(t, chat.url, { name: 'Ada' });

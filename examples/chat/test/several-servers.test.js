@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { natsServer, unable } from '../../../packages/nats/test/nats.js';
-import { Client, postJson, request, start, startProgram, temporaryDir, until } from './support.js';
+import { startProgram, temporaryFolder, until } from '../../../scripts/lib/program-tests.js';
+import { Client, postJson, request, start } from './support.js';
 
 const SERVER = fileURLToPath(new URL('server.js', import.meta.url));
 const room = 'lobby';
@@ -12,7 +13,7 @@ const room = 'lobby';
 /** Servers with one broker; the database is a file, which they share as they would share PostgreSQL. */
 async function servers(t, count, begin = start) {
   const broker = await natsServer(t);
-  const dir = await temporaryDir(t);
+  const dir = await temporaryFolder(t);
   const options = {
     broker: broker.url,
     database: join(dir, 'chat.db'),
@@ -27,7 +28,8 @@ async function servers(t, count, begin = start) {
   return { broker, servers: started };
 }
 
-const asProcess = (t, options) => startProgram(t, [SERVER, JSON.stringify(options)]);
+const asProcess = (t, options) =>
+  startProgram(t, [SERVER, JSON.stringify(options)], { DATABASE_URL: '', BROKER_URL: '' });
 
 /** One person at each server, all in the room and all aware of each other. */
 async function people(t, started, names) {

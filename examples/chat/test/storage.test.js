@@ -3,14 +3,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import Database from 'libsql';
+import { temporaryFolder } from '../../../scripts/lib/program-tests.js';
 import { limits as defaults } from '../limits.js';
 import { openStorage } from '../storage/index.js';
-import { ARMS, Client, postJson, request, start, temporaryDir } from './support.js';
+import { ARMS, Client, postJson, request, start } from './support.js';
 
 const row = (text, room = 'lobby') => ({ room, from: 'Ada', text, at: 1 });
 
 test('a bad row fails alone: the rest of its transaction is committed, in order', async (t) => {
-  const storage = await openStorage(join(await temporaryDir(t), 'chat.db'));
+  const storage = await openStorage(join(await temporaryFolder(t), 'chat.db'));
   t.after(() => storage.close());
   const rows = [row('a'), row(''), row('b'), row(null), row('c')];
   const results = await storage.insertMany(rows);
@@ -28,7 +29,7 @@ test('a bad row fails alone: the rest of its transaction is committed, in order'
 });
 
 test('a database that is full refuses the whole transaction', async (t) => {
-  const file = join(await temporaryDir(t), 'chat.db');
+  const file = join(await temporaryFolder(t), 'chat.db');
   const limits = { ...defaults, databaseBytes: 40 * 4096 };
   const changes = [];
   const storage = await openStorage(file, {
@@ -50,7 +51,7 @@ test('a database that is full refuses the whole transaction', async (t) => {
 for (const policy of ARMS) {
   describe(`storage, ${policy}`, () => {
     test('while the database is locked nothing is acknowledged, and all is well when it is back', async (t) => {
-      const dataDir = await temporaryDir(t);
+      const dataDir = await temporaryFolder(t);
       const limits = { storageTimeoutMs: 50, storageProbeMs: 20 };
       const { url } = await start(t, { policy, dataDir, limits });
       const ada = await Client.connect(t, url, { name: 'Ada' });
@@ -94,7 +95,7 @@ for (const policy of ARMS) {
     });
 
     test('a file whose message cannot be saved is not kept', async (t) => {
-      const dataDir = await temporaryDir(t);
+      const dataDir = await temporaryFolder(t);
       const { url } = await start(t, { policy, dataDir, limits: { storageTimeoutMs: 50 } });
       const ada = await Client.connect(t, url, { name: 'Ada' });
       await ada.join('lobby');
@@ -109,7 +110,7 @@ for (const policy of ARMS) {
     });
 
     test('more messages than may wait for the database are refused with overloaded', async (t) => {
-      const dataDir = await temporaryDir(t);
+      const dataDir = await temporaryFolder(t);
       const limits = { storageTimeoutMs: 300, pendingInserts: 10 };
       const { url } = await start(t, { policy, dataDir, limits });
       const ada = await Client.connect(t, url, { name: 'Ada' });

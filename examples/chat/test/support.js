@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
+import { runProgram, startProgram } from '../../../scripts/lib/program-tests.js';
 import { startChat } from '../app.js';
 
 /** Every feature is tested over these. */
@@ -23,66 +19,11 @@ export async function start(t, options) {
 }
 
 /** A chat as a process of its own, stopped when the test ends if it is still there. */
-export function startProcess(t, args) {
-  return startProgram(t, [SERVER, '--port', '0', ...args]);
-}
+export const startProcess = (t, args) =>
+  startProgram(t, [SERVER, '--port', '0', ...args], { DATABASE_URL: '', BROKER_URL: '' });
 
-/** A program that says where it listens, ended like that one. */
-export async function startProgram(t, args) {
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, DATABASE_URL: '', BROKER_URL: '' },
-  });
-  const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
-  const server = { child, exited, output: '', errors: '' };
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    server.output += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    server.errors += text;
-  });
-  t.after(async () => {
-    // Gracefully, so that it removes its temporary folder.
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
-    await exited;
-    clearTimeout(timer);
-  });
-  await until(() => /^listening on .*\n/m.test(server.output) || child.exitCode !== null);
-  server.url = /^listening on (.*)$/m.exec(server.output)?.[1];
-  return server;
-}
-
-/** Runs the server with arguments that make it end by itself. */
-export async function runToEnd(args) {
-  const child = spawn(process.execPath, [SERVER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  let errors = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    errors += text;
-  });
-  const [code] = await once(child, 'close');
-  return { code, output, errors };
-}
-
-export async function temporaryDir(t) {
-  const dir = await mkdtemp(join(tmpdir(), 'chat-test-'));
-  t.after(() => rm(dir, { recursive: true, force: true }));
-  return dir;
-}
-
-/** Waits for a condition that nothing announces. */
-export async function until(condition) {
-  for (const end = Date.now() + PATIENCE_MS; ; ) {
-    const value = await condition();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`waited in vain for ${condition}`);
-    await sleep(10);
-  }
-}
+/** Runs it with arguments that make it end by itself. */
+export const runToEnd = (args) => runProgram([SERVER, ...args]);
 
 /** A person at a WebSocket: keeps every frame, hands them out in order. */
 export class Client {

@@ -4,18 +4,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { temporaryFolder, until } from '../../../scripts/lib/program-tests.js';
 import { MOST_STREAMS, MOST_UPLOAD_BYTES } from '../settings.js';
 import { BODIES } from './bodies.js';
-import {
-  counted,
-  countsOf,
-  rawConnection,
-  request,
-  start,
-  temporaryFolder,
-  until,
-  upload,
-} from './support.js';
+import { counted, countsOf, rawConnection, request, start, upload } from './support.js';
 
 /** Minutes of work, unless somebody ends it. */
 const ENDLESS = '/fibonacci?n=3000000&algorithm=paper';

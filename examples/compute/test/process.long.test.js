@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
+import { childrenOf, isRunning, until } from '../../../scripts/lib/program-tests.js';
 import { readArgs } from '../args.js';
-import { childrenOf, isRunning, request, runToEnd, startMain, until } from './support.js';
+import { request, runToEnd, startMain } from './support.js';
 
 test('SIGTERM ends it in the middle of its work, and leaves nothing behind', async (t) => {
   const main = await startMain(t, ['--threads', '2']);

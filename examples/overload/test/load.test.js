@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { test } from 'node:test';
+import { until } from '../../../scripts/lib/program-tests.js';
 import { summarize } from '../control/summary.js';
 import { gap, pick, seeded } from '../load/random.js';
 import { Slot } from '../load/slot.js';
 import { Traffic } from '../load/traffic.js';
 import { GOOD_MS, KINDS, MAX_RATE } from '../settings.js';
-import { startGenerator, until } from './support.js';
+import { startGenerator } from './support.js';
 
 const sum = (counts) => counts.reduce((total, count) => total + count, 0);
 

@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { childrenOf, isRunning, until } from '../../../scripts/lib/program-tests.js';
 import { readArgs } from '../args.js';
 import { SERVERS } from '../servers/index.js';
-import {
-  change,
-  childrenOf,
-  EventReader,
-  isRunning,
-  runToEnd,
-  SMALL,
-  startMain,
-  until,
-} from './support.js';
+import { change, EventReader, runToEnd, SMALL, startMain } from './support.js';
 
 test('--compare prints a line for each server, and ends', async () => {
   const args = ['--compare', '--seconds', '1', '--load', '2', ...SMALL];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../scripts/lib/program-tests.js';
 import { createApp } from '../servers/app.js';
 import { NAMES } from '../servers/index.js';
-import { request, start, until } from './support.js';
+import { request, start } from './support.js';
 
 const checkout = (url) => request(url, '/checkout', { method: 'POST' });
 const item = (url) => request(url, '/item');

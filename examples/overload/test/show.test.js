@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { childrenOf, until } from '../../../scripts/lib/program-tests.js';
 import { Show } from '../control/show.js';
-import { childrenOf, startGenerator, until } from './support.js';
+import { startGenerator } from './support.js';
 
 function start(t, options) {
   const generator = startGenerator(t);

@@ -6,7 +6,7 @@ import { Client, credentials, loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { startScaler } from '../../scaler.js';
 
-export { until } from '../../../test/lib/server.js';
+export { until } from '../../../../scripts/lib/program-tests.js';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const { ExternalScaler, ...messages } = loadPackageDefinition(

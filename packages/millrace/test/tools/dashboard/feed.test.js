@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { feedDashboard } from 'millrace/dashboard';
-import { ask, change, openFeed, processes, processInfo, serve, until, watch } from './support.js';
+import { until } from '../../../../../scripts/lib/program-tests.js';
+import { ask, change, openFeed, processes, processInfo, serve, watch } from './support.js';
 
 const feeder = fileURLToPath(new URL('feeder.js', import.meta.url));
 

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { until } from '../../../../../scripts/lib/program-tests.js';
 import { Backoff } from '../../../dist/tools/dashboard/feed.js';
 import { History, Viewer } from '../../../dist/tools/dashboard/history.js';
 import { Hub, mostMembers } from '../../../dist/tools/dashboard/hub.js';
-import { ask, serve, until, watch } from './support.js';
+import { ask, serve, watch } from './support.js';
 
 const link = { sample: async () => null, switch: async () => [], dropped: 0, close() {} };
 const info = (pid) => ({ id: `${pid}`, pid, thread: 0, role: 'worker', title: 'made up' });

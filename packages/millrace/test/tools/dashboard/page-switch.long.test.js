@@ -1,8 +1,8 @@
 // Switching features on the page, and what observe mode tells there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../../../../scripts/lib/program-tests.js';
 import { exported, start, withBrowser } from './browser.js';
-import { until } from './support.js';
 
 withBrowser('the page: features and reports', (visit) => {
   test('a switch changes the application and leaves a mark', async (t) => {

@@ -1,8 +1,8 @@
 // What of the time and of the lines is in sight on the page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../../../../scripts/lib/program-tests.js';
 import { exported, start, withBrowser } from './browser.js';
-import { until } from './support.js';
 
 withBrowser('the page: time and lines', (visit) => {
   test('pause, zoom by pointer and by keyboard', async (t) => {

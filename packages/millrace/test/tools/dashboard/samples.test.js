@@ -1,7 +1,8 @@
 // What is sampled, when, and how it is told.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, change, feature, serve, until, watch } from './support.js';
+import { until } from '../../../../../scripts/lib/program-tests.js';
+import { ask, change, feature, serve, watch } from './support.js';
 
 const id = `${process.pid}`;
 

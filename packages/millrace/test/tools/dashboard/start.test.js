@@ -6,8 +6,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { until } from '../../../../../scripts/lib/program-tests.js';
 import { copyOf, run as runIn } from '../../native/copy.js';
-import { processes, serve, until, watch } from './support.js';
+import { processes, serve, watch } from './support.js';
 
 const starter = fileURLToPath(new URL('starter.js', import.meta.url));
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { monitor } from '@millrace/monitor';
-import { serve, until, watch } from './support.js';
+import { until } from '../../../../../scripts/lib/program-tests.js';
+import { serve, watch } from './support.js';
 
 const id = `${process.pid}`;
 

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { serveDashboard } from 'millrace/dashboard';
-
-const patienceMs = 60_000;
+import { until } from '../../../../../scripts/lib/program-tests.js';
 
 /** A dashboard on a free port, closed when the test ends. */
 export async function serve(t, options = {}) {
@@ -26,16 +24,6 @@ export function feature(name) {
       this.state = 'off';
     },
   };
-}
-
-/** Waits for a condition that nothing announces. */
-export async function until(condition) {
-  for (const end = Date.now() + patienceMs; ; ) {
-    const value = await condition();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`waited in vain for ${condition}`);
-    await sleep(20);
-  }
 }
 
 /** A request of node:http, which unlike fetch() sends any header. */
