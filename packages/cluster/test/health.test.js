@@ -37,7 +37,7 @@ test('a process that is blocked keeps nobody from an answer', async (t) => {
   const program = await start(t, 'plain.js', { workers: 2 });
   const blocked = program.get('/block?ms=60000').catch(() => {});
   await program.wrote('blocked');
-  const { processes, total } = JSON.parse((await program.get('/health')).text);
+  const { processes, total } = JSON.parse((await program.get('/all?ms=10000')).text);
   assert.deepEqual(processes.map(({ report }) => report === null).sort(), [false, true]);
   assert.equal(total.connections, 1);
   for (const pid of await program.pids()) process.kill(pid, 'SIGKILL');

@@ -48,7 +48,7 @@ function newRunner(t, { concurrency = 1 } = {}) {
   };
 }
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 const count = 300;
 const inOne = (runner, name, tasks) => runner.send(name, tasks);
 const inMany = (runner, name, tasks) => {

@@ -12,7 +12,7 @@ import { wantsWorker } from '../dist/workers.js';
 
 const { cpus } = limits();
 const program = fileURLToPath(new URL('sizing-process.js', import.meta.url));
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 
 function withVariable(value, check) {
   const before = process.env.MILLRACE_CPUS;

@@ -163,7 +163,7 @@ test('in place of an answer that does not come, a stale copy is given', async (t
     if (run === 2) await pass();
     return { body: `run ${run}` };
   };
-  const made = await serve(t, 'node:http', answer, { ttl: 10, stale: 60, timeout: 30 });
+  const made = await serve(t, 'node:http', answer, { ttl: 10, stale: 60, timeout: 3000 });
   await made.get('/');
   clock.pass(20);
   const answers = await three(made, reached);

@@ -94,7 +94,7 @@ export function run(folder, { setting, prebuild, program = ask, flags = [] } = {
   if (prebuild !== undefined) env.MILLRACE_PREBUILD = prebuild;
   return new Promise((resolve, reject) => {
     const args = [...flags, '-e', program];
-    execFile(process.execPath, args, { cwd: folder, env, timeout: 60_000 }, (error, out, err) => {
+    execFile(process.execPath, args, { cwd: folder, env, timeout: 300_000 }, (error, out, err) => {
       if (error) return reject(error);
       if (err !== '') return reject(new Error(`it printed ${err}`));
       resolve(JSON.parse(out));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
-import { performance } from '../../../base/test/clocks.js';
+import { performance, stillClock } from '../../../base/test/clocks.js';
 import { range, turn } from '../../../millrace/test/ws/hall.js';
 import { natsServer } from '../nats.js';
 import { node } from '../process.js';
@@ -32,12 +32,15 @@ test('a durable room is for all nodes what others are, and only it is stored', a
   const [a, b] = await openNodes(t, server.url, 2, some, { room: 'd' });
   for (const { rooms, peer } of [a, b]) rooms.join(peer.server, 'plain');
   await Promise.all([a, b].map(({ rooms }) => rooms.ready()));
+  // None of them ages while they are published.
+  stillClock(t);
   for (const n of range(30)) {
     assert.equal(a.rooms.publish('d', `${n}`, { priority: n === 29 ? 'high' : 'normal' }), 1);
   }
   a.rooms.publish('d', Buffer.from('b'));
   // Those here get it at once.
   await has(a.peer, 31);
+  performance.now.mock.restore();
   await a.rooms.acknowledged();
   await has(b.peer, 31);
   const expected = ['29', ...range(29).map(String)];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { unable } from '../nats.js';
 import { eventually, setUp } from './support.js';
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 
 test('of calls that share a task each is ended by its own signal', options, async (t) => {
   const { open, worker, runs } = await setUp(t);

@@ -8,7 +8,7 @@ import { Link } from '../../dist/link.js';
 import { unable } from '../nats.js';
 import { eventually, functions, openClient, repeat, setUp } from './support.js';
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 
 test(
   'without a broker a call rejects after storeTimeout, and a worker after connectTimeout',

@@ -7,7 +7,7 @@ import { move, Pool } from '@millrace/pool';
 import { unable } from '../nats.js';
 import { eventually, functions, openClient, repeat, setUp } from './support.js';
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 
 test(
   'a call gets what a function on a worker returns, by its name or the usual one',

@@ -10,7 +10,7 @@ import { eventually, setUp } from './support.js';
 const begin = (args, options) => start(args, { ...options, program: 'millrace-worker' });
 const run = (args, options) => begin(args, options).ended;
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 const tasks = `export const double = (n) => 2 * n;
 export const fail = (_, { delivery }) => { if (delivery < 5) throw new Error('no ' + delivery); };
 export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms, 'waited'));

@@ -7,7 +7,7 @@ import { unable } from '../nats.js';
 import { proxy } from '../proxy.js';
 import { eventually, repeat, setUp, tally } from './support.js';
 
-const options = { skip: unable, timeout: 90_000 };
+const options = { skip: unable, timeout: 300_000 };
 const work = { name: 'work' };
 
 describe('faults of workers, clients, the broker and the ways between them', {

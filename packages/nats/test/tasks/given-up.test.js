@@ -9,7 +9,7 @@ import { unable } from '../nats.js';
 import { proxy } from '../proxy.js';
 import { eventually, setUp } from './support.js';
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 const lost = { code: 'MILLRACE_E_RESULT_LOST', message: /is done or a dead letter.*given up/ };
 
 /** A client whose connection can be cut. */

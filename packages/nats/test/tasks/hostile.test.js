@@ -7,7 +7,7 @@ import { encodeBatch } from '../../dist/wire.js';
 import { unable } from '../nats.js';
 import { eventually, repeat, setUp } from './support.js';
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 const subject = 'millrace.tasks.tests.normal';
 
 async function linkTo(t, server) {

@@ -4,7 +4,7 @@ import { TaskOperator } from '@millrace/nats/tasks';
 import { unable } from '../nats.js';
 import { eventually, repeat, setUp, tally } from './support.js';
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 
 /** Lets clients know that the usual function is short, so that its tasks share messages. */
 async function learn(calls) {
