@@ -24,6 +24,24 @@ const MACOS = '11.0';
 const processors = { x64: 'x86_64', arm64: 'aarch64' };
 const machines = { x64: 'i386:x86-64', arm64: 'arm64' };
 
+/**
+ * Functions that the addon takes from Windows itself, by library. zig would compile the whole C library of mingw before its first
+ * link, which takes many times as long as the addon; the addon needs its headers and three of its files. An alias is for what
+ * compilers call to reserve a large stack frame.
+ */
+const ofWindows = {
+  'kernel32.dll': ['GetModuleHandleExA'],
+  'ntdll.dll': ['__chkstk', '___chkstk_ms == __chkstk'],
+  'ucrtbase.dll': [
+    ...['calloc', 'free', 'malloc', 'memchr', 'memcmp', 'memcpy', 'memmove', 'memset', 'qsort'],
+    ...['realloc', 'strcmp', 'strlen', '__stdio_common_vsprintf'],
+    ...['ceil', 'exp2', 'floor', 'sqrt'],
+  ],
+};
+
+/** Of mingw: what makes `snprintf` of the function that Windows has. */
+const ofMingw = ['snprintf', 'vsnprintf', '__local_stdio_printf_options'];
+
 /** Returns zig's name of a platform. */
 function target(platform) {
   const [os, cpu, libc] = platform.split('-');
@@ -65,12 +83,24 @@ export const prebuild = (platform) => ({
       linux: async () => [],
       darwin: async () => ['-Wl,-undefined,dynamic_lookup', '-Wl,-install_name,millrace.node'],
       win32: async () => {
-        // Windows links by the name of the program, that of Node.js.
-        const [definitions, library] = ['node.def', 'node.lib'].map((name) => join(folder, name));
-        writeFileSync(definitions, ['LIBRARY node.exe', 'EXPORTS', ...known, ''].join('\n'));
         const machine = machines[platform.split('-')[1]];
-        await zig(['dlltool', '-d', definitions, '-D', 'node.exe', '-l', library, '-m', machine]);
-        return [library];
+        const libraries = [];
+        // Windows links by the name of the program, that of Node.js.
+        for (const [name, functions] of Object.entries({ 'node.exe': known, ...ofWindows })) {
+          const [definitions, library] = ['def', 'lib'].map((kind) =>
+            join(folder, `${name}.${kind}`),
+          );
+          writeFileSync(definitions, [`LIBRARY ${name}`, 'EXPORTS', ...functions, ''].join('\n'));
+          await zig(['dlltool', '-d', definitions, '-D', name, '-l', library, '-m', machine]);
+          libraries.push(library);
+        }
+        const libc = join(python, 'ziglang/lib/libc');
+        return [
+          ...['-nostdlib', '-Wl,--no-entry', '-D__USE_MINGW_ANSI_STDIO=0'],
+          ...['-isystem', join(libc, 'include/any-windows-any')],
+          ...ofMingw.map((name) => join(libc, `mingw/stdio/ucrt_${name}.c`)),
+          ...libraries,
+        ];
       },
     };
     const { version } = JSON.parse(readFileSync(join(addon, '../package.json'), 'utf8'));

@@ -195,7 +195,7 @@ static napi_value number(napi_env env, int32_t value) {
   return millrace_ok(env, napi_create_int32(env, value, &result)) ? result : NULL;
 }
 
-static napi_value boolean(napi_env env, bool value) {
+static napi_value truth(napi_env env, bool value) {
   napi_value result;
   return millrace_ok(env, napi_get_boolean(env, value, &result)) ? result : NULL;
 }
@@ -220,7 +220,7 @@ static int take_path(napi_env env, napi_value value, char path[longest_path]) {
 
 /* fileCanLook(): whether this system can do it. */
 static napi_value can_look_at(napi_env env, napi_callback_info info) {
-  return boolean(env, can_look());
+  return truth(env, can_look());
 }
 
 /* fileLook(path, follows): a descriptor that is to be dropped, or a negative number. */
@@ -263,7 +263,7 @@ static napi_value check_descriptor(napi_env env, napi_callback_info info) {
   int32_t fd;
   if (!millrace_arguments(env, info, 1, argv, (void**)&calls)) return NULL;
   CHECK(napi_get_value_int32(env, argv[0], &fd));
-  return boolean(env, check(calls, fd) == 0);
+  return truth(env, check(calls, fd) == 0);
 }
 
 /* fileRead(fd, buffer, offset, length, position): the bytes read, or a negative number. */
@@ -291,7 +291,7 @@ static napi_value close_descriptor(napi_env env, napi_callback_info info) {
   int32_t fd;
   if (!millrace_arguments(env, info, 1, argv, (void**)&calls)) return NULL;
   CHECK(napi_get_value_int32(env, argv[0], &fd));
-  return boolean(env, close_file(calls, fd));
+  return truth(env, close_file(calls, fd));
 }
 
 /* fileDrop(fd): closes a descriptor that nobody else knows of. */
