@@ -57,7 +57,7 @@ soak: ## an hour of the chat with a fault every minute (SOAK_SECONDS=3600)
 fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal
 	@scripts/fresh
 
-prebuilds: ## compile the addon for every platform, as packages in packages/millrace/prebuilds; one: PLATFORM=linux-x64-musl
+prebuilds: ## compile the addon for every platform, as packages in packages/millrace/prebuilds, beside that of the C; one: PLATFORM=linux-x64-musl
 	@$(ready) typescript
 	@$(node) scripts/prebuilds.js $(PLATFORM)
 
@@ -73,4 +73,4 @@ format: ## format every file and apply the safe fixes
 clean: ## remove everything that was installed or built
 	@find . -path ./.git -prune -o -type d \( -name node_modules -o -name dist -o -name build -o -name .cache \) \
 	  -prune -printf 'removed %P\n' -exec rm -r {} +
-	@rm -rf packages/lab/types packages/millrace/deps packages/millrace/prebuilds
+	@rm -rf packages/lab/types packages/millrace/prebuilds

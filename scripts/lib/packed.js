@@ -1,5 +1,5 @@
 /**
- * Packs the packages as published, and this platform's with the addon built here: one `npm pack` of all of them, repeated only after
+ * Packs the packages as published, this platform's with the addon built here and that of the C: one `npm pack` of all of them, repeated only after
  * a file has changed. Tests of packages that run one after another pack once.
  */
 import { execFile } from 'node:child_process';
@@ -12,6 +12,7 @@ import { files } from './files.js';
 import { npmEnvironment } from './npm-environment.js';
 import { projectCache, root, typed } from './paths.js';
 import { writePlatformPackage } from './platform-package.js';
+import { writeSourcePackage } from './source-package.js';
 
 /** Folders of the packages, each after its dependencies. */
 export const published = [...typed, 'lab'];
@@ -41,6 +42,7 @@ export async function packed() {
     const folders = [
       ...published.map((name) => join(root, 'packages', name)),
       platformPackage(join(folder, 'platform')),
+      writeSourcePackage(join(folder, 'source')),
     ];
     writeFileSync(join(root, list), JSON.stringify(await pack(folders, folder)));
   }

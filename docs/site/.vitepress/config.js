@@ -21,7 +21,7 @@ export default defineConfig({
   base: process.env.BASE || '/',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: icon }]],
   srcDir: root,
-  srcExclude: ['**/test*/**', '**/build/**', 'packages/lab/types/**', 'packages/millrace/deps/**'],
+  srcExclude: ['**/test*/**', '**/build/**', 'packages/lab/types/**'],
   rewrites: Object.fromEntries(
     pages.map((page) => [page, placeOf(page)]).filter(([page, place]) => page !== place),
   ),

@@ -20,10 +20,11 @@ function environment() {
 }
 
 /**
+ * @param {string} folder of `binding.gyp`; the addon is in its `build/Release`
  * @param {number} seconds after which the build is given up
  * @returns {string | null} why there is no addon, in a few words; null when it is built
  */
-function build(seconds) {
+function build(folder, seconds) {
   const missing = missingTool();
   if (missing) return `${missing} is missing`;
   const [command, ...first] = nodeGyp();
@@ -31,7 +32,7 @@ function build(seconds) {
     command,
     [...first, 'configure', 'build', '--jobs', 'max'],
     {
-      cwd: __dirname,
+      cwd: folder,
       env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
       encoding: 'utf8',

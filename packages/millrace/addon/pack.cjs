@@ -1,11 +1,9 @@
 /**
- * Before `npm pack` in the repository: gives the package what only the published one has. That is a copy of libuvbatch, for those who
- * compile the addon themselves, and in its `package.json` the packages of the platforms: in a clone there are none of its version to
- * install. With `--clean`, after it: takes both away.
+ * Before `npm pack`: adds the packages of the platforms to `package.json`, as optional dependencies. In a clone there are none of its
+ * version to install. With `--clean`, after it: removes them.
  */
-const { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { inRepository } = require('./sources.cjs');
 
 const root = join(__dirname, '..');
 const manifest = join(root, 'package.json');
@@ -26,7 +24,6 @@ function rewrite(text) {
 }
 
 function clean() {
-  rmSync(join(root, 'deps'), { recursive: true, force: true });
   const text = readFileSync(manifest, 'utf8');
   const without = text.replace(/^ {2}"optionalDependencies": \{[^}]*\},\n/m, '');
   if (without !== text) rewrite(without);
@@ -38,13 +35,8 @@ function prepare() {
     console.error(`millrace: ${path} is missing; run npm run build first`);
     process.exit(1);
   }
-  for (const folder of ['include', 'src']) {
-    cpSync(join(root, '../../c', folder), join(root, 'deps/uvbatch', folder), { recursive: true });
-  }
   rewrite(readFileSync(manifest, 'utf8').replace(before, dependencies() + before));
 }
 
-if (inRepository) {
-  clean();
-  if (process.argv[2] !== '--clean') prepare();
-}
+clean();
+if (process.argv[2] !== '--clean') prepare();

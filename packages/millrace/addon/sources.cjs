@@ -2,15 +2,11 @@
  * Sources of the addon, for binding.gyp and for the prebuilt ones: `node sources.cjs` prints the C sources, with
  * `--include` the folders of their headers, with `--version` the version of the package. Paths are relative to this folder.
  */
-const { existsSync, readdirSync } = require('node:fs');
+const { readdirSync } = require('node:fs');
 const { join } = require('node:path');
 
-/**
- * libuvbatch is in `c` of the repository, and in `deps/uvbatch` of the published package. The repository comes first:
- * a copy that was left behind there by a failed `npm pack` is of no interest.
- */
-const inRepository = existsSync(join(__dirname, '../../../c/include/uv_batch.h'));
-const library = inRepository ? '../../../c' : '../deps/uvbatch';
+/** Folder of libuvbatch, in the repository as in the package `@millrace/source`. */
+const library = '../../../c';
 
 /** Folders of headers. */
 const includes = [`${library}/include`, `${library}/src`, 'include', 'src'];
@@ -35,4 +31,4 @@ const answers = {
 
 if (require.main === module) console.log(answers[process.argv[2]]().join('\n'));
 
-module.exports = { inRepository, includes, allSources };
+module.exports = { includes, allSources };

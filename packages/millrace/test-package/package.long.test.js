@@ -1,9 +1,23 @@
 /** Injected: packages of the platform that are missing or spoilt, and compilers that fail. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { before, describe, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import { install, node, place } from '../../../scripts/lib/installed.js';
+import { packed } from '../../../scripts/lib/packed.js';
 import { root } from '../../../scripts/lib/paths.js';
 import { thisPlatform } from '../dist/native/platforms.cjs';
 import { addonByDoctor, use, works } from './use.js';
@@ -52,43 +66,115 @@ test('a package for another processor is named', async () => {
   assert.match((await addonByDoctor(folder)).fix, /^delete /);
 });
 
+describe('@millrace/source', () => {
+  test('has the C, where binding.gyp looks for it, and nothing to run at its installation', async () => {
+    const { files, manifest } = (await packed()).get('@millrace/source');
+    const addon = 'packages/millrace/addon';
+    assert.ok(files.includes('c/include/uv_batch.h'));
+    assert.ok(files.includes(`${addon}/binding.gyp`));
+    assert.ok(!files.includes('binding.gyp'));
+    assert.equal(manifest.scripts, undefined);
+    const known = [
+      /^(LICENSE|README\.md|package\.json|packages\/millrace\/package\.json)$/,
+      /^(c|packages\/millrace\/addon)\/(include|src)\/[^/]+\.[ch]$/,
+      /^packages\/millrace\/addon\/(binding\.gyp|sources\.cjs)$/,
+    ];
+    const unexpected = files.filter((path) => !known.some((each) => each.test(path)));
+    assert.deepEqual(unexpected, []);
+  });
+});
+
 describe('millrace build', () => {
   let omitted;
+  let registry;
+  let asked = [];
 
   before(async () => {
     omitted = await install('millrace', { as: 'compiled', args: ['--omit=optional'] });
+    const { tarball, manifest } = (await packed()).get('@millrace/source');
+    registry = createServer(({ url }, response) => {
+      asked.push(url);
+      if (url.endsWith('.tgz')) return response.end(readFileSync(tarball));
+      if (decodeURIComponent(url) !== `/${manifest.name}`) return response.writeHead(404).end('{}');
+      const dist = { tarball: `${origin()}/source.tgz`, integrity: integrityOf(tarball) };
+      const versions = { [manifest.version]: { ...manifest, dist } };
+      const tags = { latest: manifest.version };
+      response.end(JSON.stringify({ name: manifest.name, 'dist-tags': tags, versions }));
+    }).listen(0, '127.0.0.1');
+    await once(registry, 'listening');
+  });
+  after(() => registry.close());
+  beforeEach(() => {
+    asked = [];
+    rmSync(join(omitted.installed, 'addon/build'), { recursive: true, force: true });
   });
 
-  const binary = () => join(omitted.installed, 'addon/build/Release/millrace.node');
+  const origin = () => `http://127.0.0.1:${registry.address().port}`;
+  const integrityOf = (path) =>
+    `sha512-${createHash('sha512').update(readFileSync(path)).digest('base64')}`;
+  const binaryOf = (folder) =>
+    join(folder, 'node_modules/millrace/addon/build/Release/millrace.node');
 
-  /** Runs the command; returns its output and exit code. */
+  /** Runs the command, with a cache of its own; returns its output and exit code. */
   async function build(env, cwd = omitted.folder) {
     const args = ['node_modules/millrace/bin/millrace.js', 'build', '--seconds', '240'];
-    return node(args, { cwd, env }).then(
+    const cache = mkdtempSync(join(place, 'cache-'));
+    const settings = { npm_config_registry: origin(), npm_config_cache: cache, ...env };
+    return node(args, { cwd, env: settings }).then(
       ({ stdout }) => ({ code: 0, text: stdout.trim() }),
       ({ code, stderr }) => ({ code, text: stderr.trim() }),
     );
   }
 
-  test('compiles the addon without the network', async () => {
+  /** A copy of the installation with the package of the C. */
+  async function withSource(name) {
+    const folder = join(place, name);
+    const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
+    cpSync(omitted.folder, folder, options);
+    const to = join(folder, 'node_modules/@millrace/source');
+    mkdirSync(to, { recursive: true });
+    const { tarball } = (await packed()).get('@millrace/source');
+    execFileSync('tar', ['-xzf', tarball, '-C', to, '--strip-components=1']);
+    return { folder, source: to };
+  }
+
+  test('fetches the C and compiles the addon', async () => {
     const { code, text } = await build();
-    assert.equal(text, `built ${binary()}`);
+    assert.equal(text, `built ${binaryOf(omitted.folder)}`);
     assert.equal(code, 0);
+    assert.ok(asked.includes('/source.tgz'), asked.join());
     const { native, nativeError, ...rest } = await use(omitted.folder, { MILLRACE_NATIVE: '1' });
     assert.match(native.version, /^\d+\.\d+\.\d+$/);
     assert.equal(nativeError, null);
     assert.deepEqual(rest, works);
+    assert.equal(existsSync(join(omitted.folder, 'node_modules/@millrace/source')), false);
+  });
+
+  test('takes the C that is installed, without the network', async () => {
+    const { folder } = await withSource('sources');
+    const { code, text } = await build({}, folder);
+    assert.equal(text, `built ${binaryOf(folder)}`);
+    assert.equal(code, 0);
+    assert.deepEqual(asked, []);
+    assert.notEqual((await use(folder, { MILLRACE_NATIVE: '1' })).native, null);
+  });
+
+  test('names the package that the registry does not have', async () => {
+    const { code, text } = await build({ npm_config_registry: `${origin()}/empty/` });
+    assert.equal(code, 1);
+    assert.match(
+      text,
+      /^millrace build: the addon could not be built: @millrace\/source@\S+ could not be fetched: .*404 /,
+    );
   });
 
   test('refuses an addon that needs a newer libuv than that of Node.js', async () => {
-    const folder = join(place, 'newer');
-    const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
-    cpSync(omitted.folder, folder, options);
-    const source = join(folder, 'node_modules/millrace/addon/src/addon.c');
-    const text = readFileSync(source, 'utf8');
+    const { folder, source } = await withSource('newer');
+    const file = join(source, 'packages/millrace/addon/src/addon.c');
+    const text = readFileSync(file, 'utf8');
     const newer = text.replace('(1 << 16) | (44 << 8)', '(1 << 16) | (255 << 8)');
     assert.notEqual(newer, text);
-    writeFileSync(source, newer);
+    writeFileSync(file, newer);
     const built = await build({}, folder);
     assert.equal(built.code, 1);
     assert.match(
@@ -115,25 +201,9 @@ describe('millrace build', () => {
     test(`a node-gyp that ${what} is one sentence`, async () => {
       const script = join(place, `${what.replaceAll(' ', '-')}.cjs`);
       writeFileSync(script, program);
-      rmSync(join(omitted.installed, 'addon/build'), { recursive: true, force: true });
       const { code, text } = await build({ npm_config_node_gyp: script });
       assert.equal(code, 1);
       assert.equal(text, `millrace build: the addon could not be built: ${why}.`);
     });
   }
-});
-
-test('what a failed npm pack left behind does not stand in for the sources of the repository', async (t) => {
-  const { installed } = await install('millrace', { as: 'left' });
-  const repository = join(place, 'repository');
-  const copy = join(repository, 'packages/millrace');
-  for (const each of ['c/src', 'c/include']) {
-    cpSync(join(root, each), join(repository, each), { recursive: true });
-  }
-  cpSync(installed, copy, { recursive: true });
-  t.after(() => rmSync(repository, { recursive: true }));
-  assert.ok(existsSync(join(copy, 'deps/uvbatch/src')));
-  const { stdout } = await node(['addon/sources.cjs'], { cwd: copy });
-  assert.match(stdout, /^\.\.\/\.\.\/\.\.\/c\/src\//m);
-  assert.doesNotMatch(stdout, /deps/);
 });

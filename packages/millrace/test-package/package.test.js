@@ -17,32 +17,30 @@ await testPackage('millrace', {
   installation,
   contents: [
     ...built,
-    /^(addon\/binding\.gyp|config\.schema\.json)$/,
+    /^config\.schema\.json$/,
     /^dist\/uplot\/uplot\.js$/,
     /^dist\/uplot\/uplot\.css$/,
     /^dist\/uplot\/LICENSE$/,
     /^dashboard\/[a-z-]+\.(js|css|html|svg)$/,
     /^bin\/millrace\.js$/,
-    /^addon\/(gyp|sources)\.cjs$/,
-    /^(addon|deps\/uvbatch)\/(include|src)\/.+\.[ch]$/,
-    /^deps\/uvbatch\/include\/uv_batch\.h$/,
+    /^addon\/gyp\.cjs$/,
+    /^addon\/include\/millrace\.h$/,
   ],
   effects: ['./auto'],
 });
 
-test('an installation is small: our own packages, and at most 2.5 MB', async () => {
+test('an installation is small: our own packages, and at most 2 MB', async () => {
   const platform = `@millrace/${thisPlatform()}`;
   const names = ['@millrace/base', '@millrace/guard', platform, '@millrace/monitor', 'millrace'];
   assert.deepEqual(installation.names.toSorted(), names);
   const all = await packed();
   const bytes = names.reduce((sum, name) => sum + all.get(name).bytes, 0);
-  assert.ok(bytes <= 2_500_000, `${bytes} bytes`);
+  assert.ok(bytes <= 2_000_000, `${bytes} bytes`);
 });
 
 const manifestOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
 
 test('npm pack leaves nothing behind in the repository', () => {
-  assert.equal(existsSync(join(root, 'packages/millrace/deps')), false);
   assert.equal(manifestOf(join(root, 'packages/millrace')).optionalDependencies, undefined);
 });
 
