@@ -3,7 +3,7 @@
  * see its checks and errors. And has paths mean what they meant when they were given.
  */
 
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute, resolve, toNamespacedPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseValue, unknown } from '@millrace/base/options';
 import { isAbortSignal, isError, isPlainObject, isUint8Array, isURL } from '@millrace/base/realm';
@@ -13,15 +13,18 @@ import { knownAs } from './node-fs.js';
 /** A path as backends take it. */
 export type Path = string | Buffer;
 
-/** A path for a backend, which nobody changes any more; null when Node.js has to see it. */
+/**
+ * A path for a backend, which nobody changes any more; null when Node.js has to see it. On Windows it becomes absolute at once, with the
+ * prefix for long paths, as in Node.js itself.
+ */
 export function toPath(path: unknown): Path | null {
-  if (typeof path === 'string') return path.includes('\0') ? null : path;
+  if (typeof path === 'string') return path.includes('\0') ? null : toNamespacedPath(path);
   if (isUint8Array(path)) {
     if (path.includes(0)) return null;
     const bytes = Buffer.from(path);
     const text = bytes.toString();
     // As text where that means the same, so that it counts as one file for the order, however it was given.
-    return Buffer.from(text).equals(bytes) ? text : bytes;
+    return Buffer.from(text).equals(bytes) ? toNamespacedPath(text) : bytes;
   }
   if (!isURL(path)) return null;
   try {

@@ -44,9 +44,11 @@ export function systemError(
   return error;
 }
 
-/** A path as the system knows it: without half a surrogate pair. */
+/** A path as errors of Node.js name it: without half a surrogate pair, and on Windows without the prefix for long paths. */
 export function knownAs(path: string | Buffer): string {
-  return Buffer.from(path as string).toString();
+  const known = Buffer.from(path as string).toString();
+  if (process.platform !== 'win32') return known;
+  return known.replace(/^\\\\\?\\UNC\\/, '\\\\').replace(/^\\\\\?\\/, '');
 }
 
 /** A promise with its two ends, in one object and without a closure of ours. */
