@@ -23,7 +23,11 @@ you buy the rest. It covers only rooms of WebSockets.
     node bench/fleet/model.js --profile game --hold 50 --json
     node bench/fleet/model.js --help
 
-The first prints one fleet. \`--html FILE\` and \`--markdown FILE\` write the whole study; this page is the latter.`;
+The first prints one fleet of any size. \`--html FILE\` and \`--markdown FILE\` write the study; this page is the latter, the former has more sizes
+and charts.`;
+
+/** The sizes of the page: powers of ten. */
+const isShown = ({ connections }) => Number.isInteger(Math.log10(connections));
 
 /**
  * @param {import('./study.js').Study} study
@@ -38,7 +42,11 @@ export function document({ kinds, hangsOn, inputs, measurement }) {
     ...kinds.flatMap((kind) => [
       `### ${escapeMarkdown(kind.name)}`,
       `${escapeMarkdown(sentence(kind.text))}`,
-      table(FLEET_HEADS, kind.fleets.map(fleetRow), [0, 1, 2, 3, 4, 7, 8, 9, 10, 11]),
+      table(
+        FLEET_HEADS,
+        kind.fleets.filter(isShown).map(fleetRow),
+        [0, 1, 2, 3, 4, 7, 8, 9, 10, 11],
+      ),
     ]),
     '## What the cost depends on',
     `The cost of \`${name}\` with ${tickText(connections)} connections when one input is halved or doubled, within its range, and all others stay.`,

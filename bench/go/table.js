@@ -104,11 +104,11 @@ function featureRows() {
   return [['design', 'entrant', ...features.map(({ feature }) => feature)], rows];
 }
 
-/** A row for each place of the claims whose arms were run. */
+/** A row for each place of the claims whose arms were run; the first of a claim has its text. */
 function claimRows(judged, code) {
   const rows = judged.flatMap(({ text, places }) =>
-    places.map((place) => [
-      ...[text, place.case, code(place.arm), than(place, code)],
+    places.map((place, i) => [
+      ...[i === 0 ? text : '', place.case, code(place.arm), than(place, code)],
       ...[times(place.claimed), interval(place), String(place.n), probability(place.pHolm)],
       [place.verdict, place.why].filter(Boolean).join(': '),
     ]),

@@ -191,22 +191,23 @@ function behindList() {
     .join('\n');
 }
 
-function runsTable() {
-  const all = runs();
-  const body = all.map(({ bench, quick, machine }) => [
-    `\`make bench NAME=${bench}${quick ? ' QUICK=1' : ''}\``,
-    `${machine.cpu}, ${machine.cores} cores`,
-    machine.kernel ?? '–',
-    machine.node ?? '–',
-    `[lines](../../bench/measured/${bench}.jsonl)`,
-  ]);
-  const notes = all.filter((run) => run.notes.length > 0).map(notesOf);
-  const head = ['command', 'machine', 'kernel', 'Node.js', 'kept'];
-  return [table(head, body), 'Remarks of the runs:', notes.join('\n')].join('\n\n');
-}
+/** Remarks without which a row says too much; the kept lines have all. */
+const limiting = /was the limit|expect noise/;
 
-const notesOf = ({ bench, notes }) =>
-  [`- \`${bench}\``, ...notes.map((note) => `  - ${escaped(note)}`)].join('\n');
+function runsTable() {
+  const machines = new Map();
+  for (const { bench, machine } of runs()) {
+    const { cpu, cores, kernel, node } = machine;
+    const on = [`${cpu}, ${cores} cores`, kernel, node && `Node.js ${node}`].filter(Boolean);
+    const link = `[${bench}](../../bench/measured/${bench}.jsonl)`;
+    machines.set(on.join(', '), [...(machines.get(on.join(', ')) ?? []), link]);
+  }
+  const lines = [...machines].map(([on, links]) => `${on}: ${links.join(', ')}.`);
+  const notes = runs().flatMap(({ bench, notes: all }) =>
+    all.filter((note) => limiting.test(note)).map((note) => `- \`${bench}\`: ${escaped(note)}`),
+  );
+  return [...lines, notes.join('\n')].filter((part) => part !== '').join('\n\n');
+}
 
 /** Escapes a note, so that a page shows no part of it as markup. */
 const escaped = (text) => text.replace(/[*_`<>[\]\\|]/g, '\\$&');

@@ -19,27 +19,21 @@ const PAGE = new URL('../../../docs/benchmarks/auto-results.md', import.meta.url
 
 const INTRO = `# What auto gains for unchanged applications
 
-[millrace/auto](../reference/auto.md) needs no change of an application's code, so any application can be measured with and without it.
-Below are plain ones, built on common packages such as ws, socket.io, Express, Fastify and Next.js, without a line of Millrace, each
-started in two ways: \`node app.js\`, and the same with \`--import millrace/auto\`. They are in \`bench/claims/auto/apps\`.
+Plain applications on common packages (ws, socket.io, Express, Fastify, Next.js), without a line of Millrace, each started in two ways:
+\`node app.js\`, and the same with \`--import\` of [millrace/auto](../reference/auto.md). They are in \`bench/claims/auto/apps\`.
 The lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](../reference/lab.md)).
 
-Where there is something to gain, a third arm, *by hand*, is a preload of some 20 lines that does for this one application what auto
-does, in the simplest way. It may do what auto must not: hold the loop while a disk is slow, skip the callbacks of \`send\`, share one
-result between callers. It shows what is within reach. Each experiment begins with what auto gains over \`node app.js\`. Queries of
-PostgreSQL are not auto's to share; what one changed line gains there, with \`pipelined\`, stands beside it, and so does \`Rooms\` for
-event streams.
+Where there is something to gain, a third arm, *by hand*, shows what is within reach: a preload of some 20 lines does for this one
+application what auto does. It may do what auto must not: hold the loop while a disk is slow, skip the callbacks of \`send\`, share one result between
+callers. auto leaves queries of PostgreSQL and event streams alone; the gains of \`pipelined\` and \`Rooms\` stand beside it.
 
-This page is generated. To measure one of them again:
+This page is generated. To measure one of them, or all of them and write this page:
 
     make experiment NAME=auto-ws-broadcast SIZE=quick ROUNDS=9
-
-To measure all of them, and write this page:
-
     make experiment NAME=auto SIZE=quick ROUNDS=9
 
 *Times better* is estimated from the ratio of each round; above 1, auto is better. *Undecided*: these rounds neither show a
-gain nor rule one out.`;
+gain nor rule one out. A figure that stands under an arm without a name is of the arm above.`;
 
 const WHERE = `## Where there is nothing to gain
 
@@ -81,20 +75,23 @@ function figures(results) {
   heads.push('times better', 'interval', 'finding');
   return table(
     heads.map(escapeMarkdown),
-    list.map((row) =>
-      [
-        ...(hasCases ? [row.case] : []),
-        ...(hasArms ? [row.arm] : []),
+    list.map((row, i) => {
+      const above = list[i - 1];
+      const isSameCase = above?.case === row.case;
+      return [
+        ...(hasCases ? [isSameCase ? '' : row.case] : []),
+        ...(hasArms ? [isSameCase && above.arm === row.arm ? '' : row.arm] : []),
         row.unit ? `${row.title}, ${row.unit}` : row.title,
         ...[row.control, row.treatment, row.times, row.interval, row.word],
-      ].map(escapeMarkdown),
-    ),
+      ].map(escapeMarkdown);
+    }),
   );
 }
 
 /** How all of them were measured; seeds, rounds and dates differ. */
 function measured(all) {
   const shown = ['date', 'rounds of all arms', 'order', 'cores that other work took'];
+  const cell = (text = '–') => escapeMarkdown(text.replace('random, ', ''));
   const of = (results) => new Map(facts(results));
   const same = [...of(all[0])].filter(([name]) =>
     ['processor', 'cores', 'memory', 'system', 'Node.js'].includes(name),
@@ -102,11 +99,12 @@ function measured(all) {
   return [
     '## How it was measured',
     same.map(([name, text]) => `${name}: ${escapeMarkdown(text)}`).join('; '),
+    'Arms ran in random order.',
     table(
       ['experiment', ...shown],
       all.map((results) => [
         results.experiment,
-        ...shown.map((name) => escapeMarkdown(of(results).get(name) ?? '–')),
+        ...shown.map((name) => cell(of(results).get(name))),
       ]),
     ),
   ];

@@ -17,8 +17,8 @@ const HEAD = `<!-- Written by bench/claims/suite/main.js: change the experiments
 What five documents claim, and what we measured. \`make experiment SIZE=medium\` writes this page;
 \`SIZE=quick\` writes it from fewer rounds and cases. No figure is typed by hand.`;
 
-const HOW = `Each figure tells how many times better the treatment is, estimated from the ratio of each round, with a 95 % interval. Above 1
-is better, whether more or less is wanted. Verdicts:
+const HOW = `*Times better* compares the treatment with the control: the estimate from the ratio of each round, with a 95 % interval. Above 1 is
+better, whether more or less is wanted. Verdicts:
 
 - *met*: the whole interval reaches the claim; *met in part*: at some loads or arms only
 - *not met*: none of the interval reaches the claim
@@ -28,9 +28,11 @@ is better, whether more or less is wanted. Verdicts:
 - *refused*: a check failed, so the figure does not count
 - *not measured*, *declined*: without a verdict, for the reason given
 
-A claim is judged on its own metric. Where another metric was measured too, it has a row below the claim, marked ↳, and no verdict.
-p is of no difference, two-sided, and corrected for the metrics that were asked for together (Holm); of the claims of the tournament for all
-of its comparisons. The verdict comes from the interval: a p above 0.05 beside it says that a difference of that size can be chance.
+A claim that was tested at several loads or arms has a row for each (↳), with the ratio that it was judged by where that is not the claimed
+one. A figure of another metric is *beside* the claim, without a verdict. p is of no difference, two-sided, and corrected for the metrics that
+were asked for together (Holm); of the claims of the tournament for all of its comparisons. The verdict comes from the interval: a p above 0.05
+beside it says that a difference of that size can be chance. \`go\` is the benchmark \`make bench NAME=go\`; [its
+page](../benchmarks/go-tournament.md#what-the-report-claims) has each place of its claims.
 
 [experiments](../../bench/claims/README.md) describes the method.`;
 
@@ -51,10 +53,7 @@ export function resultsPage(suite, claims, judged = []) {
     HOW,
     '## Claims',
     ...sections(found, claimTable),
-    '## Where each claim holds',
-    placeTable(found),
     '## Experiments',
-    experimentsTable(suite.entries),
     ...suite.entries.flatMap(experiment),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -92,31 +91,48 @@ function sections(found, make) {
 }
 
 function claimTable(found) {
-  const heads = [
-    'claim',
-    'section',
-    'claimed',
-    'measured',
-    'p',
-    'tested by',
-    'verdict',
-    'holds at',
-  ];
+  const heads = ['claim', 'section', 'claimed', 'tested by', 'times better', 'interval', 'rounds'];
   return table(
-    heads,
-    found.flatMap((row) => [claimLine(row), ...row.beside.map(besideLine)]),
-    [2, 3, 4],
+    [...heads, 'p', 'verdict'],
+    found.flatMap((row) => [...claimLines(row), ...row.beside.map(besideLine)]),
+    [2, 4, 5, 6, 7],
   );
 }
 
-const claimLine = ({ listed, verdict, why, places }) => [
-  ...[listed.text, listed.where, claimedText(listed), span(places), leastEvidence(places)],
-  ...[testedBy(listed), why === null ? verdict : `${verdict}: ${why}`, heldAt(places)],
+/** One line; with several places one for all of them, and one for each. A reason stands once where it does not change. */
+function claimLines({ listed, verdict, why, places }) {
+  const claimed = claimedText(listed);
+  const told = why === null ? verdict : `${verdict}: ${why}`;
+  const judged = (place) => [thresholdText(place)].filter((text) => text !== claimed);
+  if (places.length === 1) {
+    const [place] = places;
+    const [, ...cells] = placeCells(place);
+    const at = `${place.experiment}: ${placeName(place)}`;
+    return [[listed.text, listed.where, [claimed, ...judged(place)].join(', by '), at, ...cells]];
+  }
+  const all = [span(places), '', '', leastEvidence(places)];
+  const names = new Set(places.map(({ experiment: name }) => name));
+  return [
+    [listed.text, listed.where, claimed, testedBy(listed), ...all, told],
+    // The page of a benchmark has a line for each place.
+    ...(listed.bench ? [] : places).map((place, i) => {
+      const reason = place.why ?? place.says;
+      const isAsAbove = i > 0 && reason === (places[i - 1].why ?? places[i - 1].says);
+      const [name, ...cells] = placeCells(isAsAbove ? { ...place, why: null, says: null } : place);
+      const at = names.size > 1 ? `${place.experiment}: ${name}` : name;
+      return ['↳', '', judged(place).join(''), at, ...cells];
+    }),
+  ];
+}
+
+const placeCells = ({ ahead, lo, hi, n, pHolm, verdict, why, says, ...place }) => [
+  ...[placeName(place), times(ahead), range(lo, hi), `${n ?? NONE}`, pValue(pHolm)],
+  [verdict, why ?? says].filter(Boolean).join(': '),
 ];
 
 const besideLine = ({ experiment: name, title, ahead, lo, hi, pHolm, finding, ...place }) => [
-  ...[`↳ by another metric: ${title}`, '', 'not claimed', `${times(ahead)}× (${range(lo, hi)})`],
-  ...[pValue(pHolm), name, `no verdict: ${finding}`, placeName(place)],
+  ...[`↳ beside: ${title}`, '', '', `${name}: ${placeName(place)}`, times(ahead), range(lo, hi)],
+  ...['', pValue(pHolm), finding],
 ];
 
 function claimedText({ claimed, bound }) {
@@ -135,74 +151,67 @@ function span(places) {
   const all = places.map(({ ahead }) => ahead).filter((ahead) => ahead !== null);
   if (all.length === 0) return NONE;
   const [least, most] = [Math.min(...all), Math.max(...all)].map(times);
-  return least === most ? `${least}×` : `${least}–${most}×`;
+  return least === most ? least : `${least}–${most}`;
 }
 
 function testedBy({ tests, bound, bench }) {
   if (tests) return [...new Set(tests.map(({ experiment }) => experiment))].join(', ');
   if (bound) return bound.experiment;
-  return bench ? `make bench NAME=${bench.name}: ${bench.what}` : NONE;
-}
-
-function heldAt(places) {
-  const met = places.filter(({ verdict }) => verdict === 'met');
-  if (met.length === 0) return NONE;
-  return met.length === places.length ? 'every load measured' : met.map(placeName).join('; ');
-}
-
-const placeName = ({ arm, case: label }) => [arm, label].filter(Boolean).join(', ');
-
-function placeTable(found) {
-  const lines = found.flatMap(({ listed, places }) =>
-    places.map(({ experiment, ahead, lo, hi, n, pHolm, verdict, why, says, ...place }) => [
-      ...[listed.text, experiment, armText(place), place.case, thresholdText(place)],
-      ...[times(ahead), range(lo, hi), `${n ?? NONE}`, pValue(pHolm)],
-      [verdict, why ?? says].filter(Boolean).join(': '),
-    ]),
-  );
-  const heads = ['claim', 'experiment', 'arm', 'load', 'claimed', 'times better', 'interval'];
-  return table([...heads, 'rounds', 'p', 'verdict'], lines, [4, 5, 6, 7, 8]);
+  return bench ? `${bench.name}: ${bench.what}` : NONE;
 }
 
 /** An experiment's control is told with it; the arms of a benchmark are compared with each other. */
-function armText({ arm, than }) {
-  if (than === undefined || than === null) return arm;
-  return typeof than === 'number' ? `${arm}, at most ${than} ns` : `${arm}, than ${than}`;
+function placeName({ arm, than, case: label }) {
+  const against = typeof than === 'number' ? `${arm}, at most ${than} ns` : `${arm} than ${than}`;
+  return [than === undefined || than === null ? arm : against, label].filter(Boolean).join(', ');
 }
 
 function thresholdText({ claimed, atLeast, atMost }) {
   return atMost === undefined ? `${times(claimed ?? atLeast)}×` : `at most ${atMost}`;
 }
 
-function experimentsTable(entries) {
-  return table(
-    ['experiment', 'question', 'how it ended', 'took'],
-    entries.map(({ experiment, question, state, why, results }) => [
-      ...[experiment, question, why === null ? state : `${state}: ${why}`],
-      duration(results?.seconds),
-    ]),
-    [3],
-  );
-}
-
-function experiment({ experiment: name, question, results }) {
-  if (results === null || results.figures.length === 0) return [];
+/** How an experiment ended, and its figures: by load, metric and arm, each named where it changes. */
+function experiment({ experiment: name, question, state, why, results }) {
+  const took = results === null ? '' : `, ${duration(results.seconds)}`;
+  const ended = `Ended: ${why === null ? state : `${state}: ${why}`}${took}.`;
+  if (results === null || results.figures.length === 0) {
+    return [`### ${name}`, escapeMarkdown(`${question} ${ended}`)];
+  }
   const { notes, arms } = results;
-  const isAlone = arms.filter(({ role }) => role === 'treatment').length === 1;
-  const heads = ['load', 'metric', ...(isAlone ? [] : ['arm']), 'control', 'treatment'];
-  const lines = rows(results).map((row) => [
-    ...[row.case, row.unit === '' ? row.title : `${row.title}, ${row.unit}`],
-    ...(isAlone ? [] : [row.arm]),
-    ...[row.control, row.treatment, row.times, row.interval, row.p, row.word],
-  ]);
-  const first = heads.length - 2;
+  const shown = rows(results).map((row) => ({
+    ...row,
+    title: row.unit === '' ? row.title : `${row.title}, ${row.unit}`,
+  }));
+  const cases = [...new Set(shown.map((row) => row.case))];
+  const load = cases.length === 1 && cases[0] !== '' ? ` Load: ${cases[0]}.` : '';
+  const columns = {
+    ...(cases.length > 1 && { load: 'case' }),
+    metric: 'title',
+    control: 'control',
+    ...(arms.filter(({ role }) => role === 'treatment').length > 1 && { arm: 'arm' }),
+  };
+  const keys = Object.values(columns);
+  const lines = cases
+    .flatMap((label) => {
+      const ofCase = shown.filter((row) => row.case === label);
+      const titles = [...new Set(ofCase.map(({ title }) => title))];
+      return titles.flatMap((title) => ofCase.filter((row) => row.title === title));
+    })
+    .map((row, i, all) => {
+      const isAsAbove = (key) =>
+        i > 0 &&
+        keys.slice(0, keys.indexOf(key) + 1).every((each) => all[i - 1][each] === row[each]);
+      const named = keys.map((key) => (isAsAbove(key) ? '' : row[key]));
+      return [...named, row.treatment, row.times, row.interval, row.p, row.word];
+    });
+  const heads = Object.keys(columns).concat('treatment', 'times better', 'interval', 'p', 'found');
   return [
     `### ${name}`,
-    escapeMarkdown(`${question} ${armNames(arms)}`),
+    escapeMarkdown(`${question} ${armNames(arms)}${load} ${ended}`),
     table(
-      [...heads, 'times better', 'interval', 'p', 'found'],
+      heads,
       lines,
-      [0, 1, 2, 3, 4].map((i) => first + i),
+      ['control', 'treatment', 'times better', 'interval', 'p'].map((head) => heads.indexOf(head)),
     ),
     notes.map((note) => `- ${escapeMarkdown(note)}`).join('\n'),
   ];
@@ -210,7 +219,7 @@ function experiment({ experiment: name, question, results }) {
 
 function armNames(arms) {
   const named = (role) => arms.filter((arm) => arm.role === role).map(({ name }) => name);
-  return `Control: ${named('control')}; treatment: ${named('treatment').join(', ')}.`;
+  return `Control: ${named('control')}; treatment: ${named('treatment').join('; ')}.`;
 }
 
 /** @param {number[]} numbers the columns that are aligned to the right */
