@@ -1,8 +1,7 @@
 /** Measures one arm of one round: a fresh server of rooms, one run of the generator, the server's CPU time. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { runLoad } from '@millrace/lab/load';
+import { startChild } from './child.js';
 import { CpuClock } from './cpu.js';
 
 /** Returns the path of a program in servers/. */
@@ -14,38 +13,11 @@ export const program = (name) => fileURLToPath(new URL(`./servers/${name}`, impo
  * @param {object} server
  * @param {string[]} server.command
  * @param {Record<string, string>} [server.env] added to the environment
- * @returns {Promise<{ pid: number, port: number, died: Promise<never>, ask(question: string): Promise<any>,
- *   stop(): Promise<void> }>} `died` rejects when it ends before `stop`
+ * @returns {Promise<import('./child.js').Child & { port: number }>}
  */
-export async function startServer({ command: [file, ...args], env }) {
-  const child = spawn(file, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const ended = new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(signal ?? code));
-  });
-  const died = ended.then((how) => {
-    throw new Error(`the server (${[file, ...args].join(' ')}) ended with ${how} while measured`);
-  });
-  died.catch(() => {});
-  const answer = async () => (await Promise.race([once(child, 'message'), died]))[0];
-  const { port } = await answer();
-  return {
-    pid: child.pid,
-    port,
-    died,
-    ask(question) {
-      child.send(question);
-      return answer();
-    },
-    // An overloaded server would not react to a gentler signal for a while.
-    async stop() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+export async function startServer({ command, env }) {
+  const child = await startChild(command, { env });
+  return { ...child, port: child.first.port };
 }
 
 /**

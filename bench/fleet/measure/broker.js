@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startNats } from '../../../scripts/lib/nats.js';
-import { rss, startChild, used } from './child.js';
+import { rss, start, used } from './child.js';
 
 const SECONDS = 3;
 const CONNECTIONS = 500;
@@ -32,7 +32,7 @@ export async function measureBroker(say) {
 
 /** One that talks, with nobody who listens. */
 async function alone(url, how, broker) {
-  const talker = await startChild('talker.js', [url, how]);
+  const talker = await start('talker.js', [url, how]);
   try {
     await sleep(500);
     const { count: before } = await talker.ask('count');
@@ -45,8 +45,8 @@ async function alone(url, how, broker) {
 }
 
 async function withTaker(url, broker) {
-  const taker = await startChild('talker.js', [url, 'subscribe']);
-  const talker = await startChild('talker.js', [url, 'publish']);
+  const taker = await start('talker.js', [url, 'subscribe']);
+  const talker = await start('talker.js', [url, 'publish']);
   try {
     await sleep(500);
     const counts = async () => Promise.all([taker, talker].map((each) => each.ask('count')));
@@ -64,7 +64,7 @@ async function withTaker(url, broker) {
 async function memory() {
   const subscriptions = await withBroker(async ({ url, pid }) => {
     const before = rss(pid);
-    const child = await startChild('talker.js', [url, 'subjects']);
+    const child = await start('talker.js', [url, 'subjects']);
     const { count } = await child.ask('count');
     const bytes = (rss(pid) - before) / count;
     await child.stop();

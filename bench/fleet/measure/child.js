@@ -1,49 +1,12 @@
-/** Children that are asked questions, and what they use meanwhile. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+/** Programs of this folder, and what processes use. */
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { LabError } from '@millrace/lab/run';
+import { commandOf, startChild } from '../../lib/child.js';
+import { CpuClock } from '../../lib/cpu.js';
 
-/**
- * Starts a program of this folder, and resolves when it has said its first word.
- *
- * @param {string} name
- * @param {string[]} [args]
- * @returns {Promise<{ pid: number, first: any, ask(question: string): Promise<any>, stop(): Promise<void> }>}
- */
-export async function startChild(name, args = []) {
-  const path = fileURLToPath(new URL(`./${name}`, import.meta.url));
-  const child = fork(path, args, { execArgv: ['--expose-gc'] });
-  const exited = once(child, 'exit');
-  const died = exited.then(([code, signal]) => {
-    throw new LabError('MILLRACE_LAB_E_SERVER', `${name} ended with ${signal ?? code}`);
-  });
-  died.catch(() => {});
-  const answer = async () => (await Promise.race([once(child, 'message'), died]))[0];
-  return {
-    pid: child.pid,
-    first: await answer(),
-    ask(question) {
-      child.send(question);
-      return answer();
-    },
-    async stop() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
-}
-
-/** CPU that all threads of a process have used, µs, by the kernel's nanoseconds. */
-export function cpuUs(pid) {
-  const folder = `/proc/${pid}/task`;
-  return readdirSync(folder).reduce((sum, thread) => {
-    const [nanoseconds] = readFileSync(`${folder}/${thread}/schedstat`, 'latin1').split(' ');
-    return sum + Number(nanoseconds) / 1000;
-  }, 0);
-}
+/** @param {string} name @param {string[]} [args] */
+export const start = (name, args) =>
+  startChild(commandOf(new URL(name, import.meta.url), args, ['--expose-gc']));
 
 /** Memory of a process, bytes. */
 export const rss = (pid) =>
@@ -51,9 +14,10 @@ export const rss = (pid) =>
 
 /** What each of some processes uses within a number of seconds, in µs of CPU a second. */
 export async function used(pids, seconds) {
-  const before = pids.map(cpuUs);
-  const start = performance.now();
+  const clocks = pids.map((pid) => new CpuClock(pid));
+  const before = clocks.map((clock) => clock.read());
+  const began = performance.now();
   await sleep(seconds * 1000);
-  const passed = (performance.now() - start) / 1000;
-  return pids.map((pid, i) => (cpuUs(pid) - before[i]) / passed);
+  const passed = (performance.now() - began) / 1000;
+  return clocks.map((clock, i) => (clock.read() - before[i]) / passed);
 }

@@ -1,6 +1,7 @@
 /** What a node costs: memory of connections, CPU of messages. */
 import { runLoad } from '@millrace/lab/load';
-import { cpuUs, startChild } from './child.js';
+import { CpuClock } from '../../lib/cpu.js';
+import { start } from './child.js';
 import { solve } from './solve.js';
 
 const IDLE = 5000;
@@ -37,7 +38,7 @@ export async function measureNode(say) {
 }
 
 async function idle() {
-  const server = await startChild('server.js');
+  const server = await start('server.js');
   try {
     const before = await server.ask('memory');
     let meanwhile;
@@ -59,11 +60,12 @@ async function idle() {
 
 /** Rates of a load, and the CPU of the server, µs a second. */
 async function cost(load) {
-  const server = await startChild('server.js');
+  const server = await start('server.js');
   try {
     const marks = [];
+    const cpu = new CpuClock(server.pid);
     const onMark = () => {
-      marks.push({ us: cpuUs(server.pid), at: performance.now(), told: server.ask('counts') });
+      marks.push({ us: cpu.read(), at: performance.now(), told: server.ask('counts') });
     };
     const options = { port: server.first.port, ...load, warmup: 1, seconds: SECONDS };
     const report = await runLoad(options, { onMark });

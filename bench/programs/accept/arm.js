@@ -3,9 +3,9 @@
  * its handler, and percentiles of the time from a client's first move to its greeting. A storm is 500 clients that do not wait for each
  * other: they connect, or, of a server of ws, have connected and send their handshakes. Each gets one greeting.
  */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { commandOf, startChild } from '../../lib/child.js';
 
 const [name, subject] = process.argv.slice(2);
 const clients = 500;
@@ -21,15 +21,10 @@ const isGreeting = (text) =>
     ? text === 'h'
     : text.startsWith('HTTP/1.1 101 ') && text.endsWith('\r\n\r\n\x81\x01h');
 
-const server = fork(new URL('server.js', import.meta.url), [name, subject]);
-const [{ port }] = await once(server, 'message');
-
-async function ask() {
-  server.send('');
-  return (await once(server, 'message'))[0];
-}
-
-const open = () => connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+const server = await startChild(
+  commandOf(new URL('./server.js', import.meta.url), [name, subject]),
+);
+const open = () => connect({ port: server.first.port, host: '127.0.0.1', allowHalfOpen: true });
 
 /** Resolves with the ms until the greeting is there. */
 function greeted(socket, start) {
@@ -64,11 +59,11 @@ async function storm() {
 }
 
 for (let i = 0; i < warmups; i++) await storm();
-const before = await ask();
+const before = await server.ask('');
 const took = [];
 for (let i = 0; i < storms; i++) took.push(...(await storm()));
-const after = await ask();
-server.disconnect();
+const after = await server.ask('');
+await server.stop();
 took.sort((a, b) => a - b);
 const count = after.greeted - before.greeted;
 if (count !== took.length) throw new Error(`${count} connections were greeted, not ${took.length}`);

@@ -1,11 +1,11 @@
 /** A fleet on this machine: a broker, nodes, and one port whose connections are shared out to them. */
-import { fork, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { commandOf, startChild } from '../../../lib/child.js';
 import { startNats } from '../nats.js';
 
-const program = fileURLToPath(new URL('./node.js', import.meta.url));
+const program = new URL('./node.js', import.meta.url);
 
 /**
  * @param {object} fleet
@@ -18,15 +18,13 @@ const program = fileURLToPath(new URL('./node.js', import.meta.url));
  */
 export async function startFleet({ subject, nodes: many, rooms = 1, options = {}, core = null }) {
   const broker = await startNats();
-  const nodes = Array.from({ length: many }, () => startNode(subject, broker.url, options));
-  const died = Promise.race(nodes.map((node) => node.died));
-  died.catch(() => {});
-  try {
-    await Promise.race([Promise.all(nodes.map((node) => node.ready)), died]);
-  } catch (error) {
+  const starting = Array.from({ length: many }, () => startNode(subject, broker.url, options));
+  const nodes = await Promise.all(starting).catch(async (error) => {
     await broker.stop();
     throw error;
-  }
+  });
+  const died = Promise.race(nodes.map((node) => node.died));
+  died.catch(() => {});
   const pids = [broker.pid, ...nodes.map(({ pid }) => pid)];
   if (core !== null) for (const pid of pids) spawnSync('taskset', ['-acp', `${core}`, `${pid}`]);
   let count = 0;
@@ -46,33 +44,16 @@ export async function startFleet({ subject, nodes: many, rooms = 1, options = {}
   };
 }
 
-/** @typedef {ReturnType<typeof startNode>} Node */
+/** @typedef {Awaited<ReturnType<typeof startNode>>} Node */
 
-function startNode(subject, url, options) {
-  const child = fork(program, [subject, url, JSON.stringify(options)]);
-  const exited = once(child, 'exit');
-  let isKilled = false;
-  const died = exited.then(([code, signal]) => {
-    if (isKilled) return new Promise(() => {});
-    throw new Error(`a node of ${subject} ended with ${signal ?? code} while measured`);
-  });
-  died.catch(() => {});
-  const ask = async (question) => {
-    child.send(question);
-    return (await Promise.race([once(child, 'message'), died]))[0];
-  };
+async function startNode(subject, url, options) {
+  const node = await startChild(commandOf(program, [subject, url, JSON.stringify(options)]));
   return {
-    pid: child.pid,
-    ready: once(child, 'message'),
-    died,
-    take: (socket) => child.send('socket', socket),
-    stats: () => ask('stats'),
+    ...node,
+    take: (socket) => node.process.send('socket', socket),
+    stats: () => node.ask('stats'),
     /** Number of members of the room `r` known to the node. */
-    present: () => ask('present'),
-    async kill() {
-      isKilled = true;
-      child.kill('SIGKILL');
-      await exited;
-    },
+    present: () => node.ask('present'),
+    kill: node.stop,
   };
 }

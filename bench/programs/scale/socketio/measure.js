@@ -34,12 +34,12 @@ export async function measureSocketIo(subject, { broadcasts, perTurn }) {
     const other = await start('socketio/server.js', [subject, place], children);
     const { port } = await other.ask({ port: true });
     const crowd = await start('socketio/clients.js', [clients, port], children);
-    crowd.child.on('message', ({ taken }) => taken && sender.child.send({ taken }));
+    crowd.process.on('message', ({ taken }) => taken && sender.process.send({ taken }));
     // A broadcast that leaves before the servers know of each other reaches nobody.
     await sleep(settleMs);
     const turn = (count) => {
-      sender.child.send({ broadcasts: count, perTurn, window });
-      return all(crowd.child, count);
+      sender.process.send({ broadcasts: count, perTurn, window });
+      return all(crowd.process, count);
     };
     await turn(broadcasts / 4);
     const clocks = [server, sender, other].map(({ pid }) => new CpuClock(pid));
