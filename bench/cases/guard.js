@@ -7,7 +7,6 @@ import { armsOf, programPath } from '../lib/experiment.js';
 import { startServer } from '../lib/load.js';
 import { mean, median, share } from '../lib/statistics.js';
 import { classes } from '../programs/guard/offers.js';
-import { source2 } from '../programs/guard/source2.js';
 
 /**
  * - `path` of its requests, of programs/guard/offers.js.
@@ -98,9 +97,9 @@ export default {
     const { quick } = bench;
     const { prefix, note } = pinned();
     bench.note(note);
-    const command = (subject, { perMs = 1, flags = [], file } = {}) => [
+    const command = (subject, { perMs = 1, flags = [] } = {}) => [
       ...prefix,
-      ...[process.execPath, ...flags, file ?? programPath('guard/server.js')],
+      ...[process.execPath, ...flags, programPath('guard/server.js')],
       ...[subject, `${perMs}`],
     ];
     const perMs = await calibrate(command('unprotected'));
@@ -158,8 +157,6 @@ export default {
       ),
       peers: { unprotected: undefined },
     };
-    // The servers swing from second to second: a quick run would show no difference.
-    yield source2(command);
   },
 };
 

@@ -1,4 +1,4 @@
-import { staticServer } from './auto/static.js';
+import { pageServer } from './auto/static.js';
 
 export const question = 'What does auto bring a static server of express.static?';
 
@@ -7,4 +7,4 @@ export const about =
   'opened, read up to its end, and closed. auto makes these calls on the loop, as the files are in memory; without it each is a trip ' +
   'to the threadpool.';
 
-export const { control, treatment, load, metrics, rounds } = staticServer('express-static.js');
+export const { control, treatment, load, metrics, rounds } = pageServer('express-static.js');

@@ -1,4 +1,4 @@
-/** A static server in three arms: four pages of 4 KB, requested in turn. */
+/** A server of pages in three arms. */
 import { armsOf, hasAuto } from './arms.js';
 import { applicationMetrics } from './metrics.js';
 import { window } from './window.js';
@@ -7,19 +7,27 @@ import { window } from './window.js';
  * All of an experiment but its question.
  *
  * @param {string} app file in apps/
+ * @param {object} [options]
+ * @param {Parameters<typeof armsOf>[1]['isOn']} [options.isOn]
+ * @param {string} [options.load] file beside this one; default: four pages of 4 KB, requested in turn
+ * @param {number} [options.connections]
+ * @param {number} [options.quick] rounds
  */
-export function staticServer(app) {
-  const { control, auto, byHand } = armsOf(app, { isOn: hasAuto });
+export function pageServer(
+  app,
+  { isOn = hasAuto, load = 'static-load', connections = 50, quick = 8 } = {},
+) {
+  const { control, auto, byHand } = armsOf(app, { isOn });
   return {
     control,
     treatment: [auto(), byHand('files')],
     load: {
       kind: 'script',
-      file: new URL('./static-load.js', import.meta.url).href,
-      connections: 50,
+      file: new URL(`./${load}.js`, import.meta.url).href,
+      connections,
       ...window,
     },
     metrics: applicationMetrics('request'),
-    rounds: { quick: 8, paper: 20 },
+    rounds: { quick, paper: 20 },
   };
 }

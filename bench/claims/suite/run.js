@@ -11,7 +11,7 @@ const SIGNAL_MS = 250;
 const FROM = {
   ...from('medium', 'chat-allocations', 'chat-files', 'chat-http-patterns', 'compute-container'),
   ...from('medium', 'compute-balanced', 'compute-fibonacci', 'compute-rsa'),
-  ...from('paper', 'compute-algorithm', 'compute-api', 'threads'),
+  ...from('paper', 'compute-algorithm', 'compute-api'),
 };
 
 function from(size, ...names) {

@@ -17,7 +17,7 @@ export const subjects = {
 
   /** As its documentation shows it. Its limits of memory are left out: they would refuse whatever the load is. */
   'under-pressure': underPressure({ maxEventLoopDelay: 1000, maxEventLoopUtilization: 0.98 }),
-  /** The settings of the article that source2.js repeats. */
+  /** The settings of an article on the health of the event loop. */
   'under-pressure 200 ms': underPressure({ maxEventLoopDelay: 200, maxEventLoopUtilization: 0.8 }),
   /** The best that was found for this load. */
   'under-pressure tuned': underPressure({ maxEventLoopDelay: 25, sampleInterval: 100 }),

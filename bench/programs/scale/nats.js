@@ -8,7 +8,6 @@ import { find } from '../../../scripts/debian.js';
 import { listening } from '../../lib/listening.js';
 import { Refused } from '../../lib/refused.js';
 import { ensureResults, resultsFolder } from '../../lib/results.js';
-import { endWithThis } from './server.js';
 
 /**
  * Starts a server. Its streams are beside the results: on a disk, not in memory.
@@ -29,7 +28,10 @@ export async function startNats() {
   const start = async () => {
     server = spawn(command, args, { stdio: 'ignore' });
     exited = once(server, 'exit');
-    endWithThis(server);
+    // It is taken along when this process ends before it has stopped it.
+    const end = server.kill.bind(server, 'SIGKILL');
+    process.once('exit', end);
+    server.once('exit', () => process.off('exit', end));
     await Promise.race([listening(port), failed(exited)]);
   };
   const kill = async () => {

@@ -105,7 +105,7 @@ test('a stopped suite keeps what it has', async (t) => {
 });
 
 test('smaller sizes leave out what needs long', () => {
-  const names = ['chat-messages', 'compute-rsa', 'files', 'threads'];
+  const names = ['chat-messages', 'compute-rsa', 'files', 'compute-api'];
   assert.deepEqual(suiteNames(names, 'quick'), ['chat-messages', 'files']);
   assert.deepEqual(suiteNames(names, 'medium'), names.slice(0, 3));
   assert.deepEqual(suiteNames(names, 'paper'), names);
