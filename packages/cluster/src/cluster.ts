@@ -14,8 +14,10 @@ import { parseValue } from '@millrace/base/options';
 import { ms } from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
 import { clearTimeout, performance, setTimeout, within } from '@millrace/base/timers';
+import type { Stall } from '@millrace/monitor/stalls';
 import { Listeners } from './listeners.js';
 import { poolShares, type Settings } from './options.js';
+import { ClusterProbes, type ProbesAddress } from './probes.js';
 import { ClusterProcess, type Death, describe } from './process.js';
 import {
   type ClusterHealth,
@@ -26,6 +28,7 @@ import {
 } from './protocol.js';
 import { startScaling } from './scaling.js';
 import { CrashWindow, ReplacementFailed, replaceAll, Slot, type SlotOwner } from './slot.js';
+import { type ClusterStall, StallLog } from './stalls.js';
 
 /** For calls that come after `close()`. */
 const closed = () =>
@@ -48,6 +51,8 @@ export interface ClusterEvents {
   /** A reload is complete: all processes run the new code. */
   reload: [];
   'reload-failed': [error: MillraceError];
+  /** A stall of a process is over. While it lasts, the probes tell of it. */
+  stall: [stall: ClusterStall];
   /** The number of processes that should run has changed. */
   scale: [change: { readonly from: number; readonly to: number; readonly utilization: number }];
   /** All processes have ended, and the ports are free. */
@@ -59,7 +64,7 @@ const timeoutField = ms(1, 60_000);
 /**
  * The processes that `serve()` started, seen from the program that did it.
  *
- * @fires ready, death, crash-loop, reload, reload-failed, scale, close
+ * @fires ready, death, crash-loop, reload, reload-failed, stall, scale, close
  */
 export class Cluster extends EventEmitter<ClusterEvents> {
   readonly isPrimary = true;
@@ -72,6 +77,12 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   /** Slots whose last process has not ended yet: it still has its loop and its threads. */
   readonly #removed = new Set<Slot>();
   readonly #live = new Set<ClusterProcess>();
+  readonly #stalls = new StallLog();
+  readonly #probes = new ClusterProbes({
+    processes: () => [...this.#live],
+    isClosing: () => this.#closing !== null,
+    recentStalls: () => this.#stalls.recent(),
+  });
   #deaths = 0;
   #reloads = 0;
   #late = 0;
@@ -102,12 +113,22 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     return this.#listeners.address;
   }
 
+  /** Address of the probes; null while they do not listen. */
+  get probes(): ProbesAddress | null {
+    return this.#probes.address;
+  }
+
   /**
    * Starts the processes, for `serve()`. Resolves when all are ready, or some and the others do not start; rejects when none
    * starts.
    */
   async start(): Promise<this> {
-    const { port, host, backlog, min, max, signals } = this.#settings;
+    const { port, host, backlog, min, max, signals, stalls } = this.#settings;
+    const probes = stalls !== false && stalls.probes;
+    if (probes) {
+      const why = await this.#probes.listen(probes);
+      if (why !== null) this.#settings.log(why);
+    }
     if (port !== null) {
       await this.#listeners.openMain({ address: host, port, backlog, flags: 0 });
     }
@@ -141,6 +162,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
       reloads: this.#reloads,
       waitingConnections: this.#listeners.waiting,
       refusedConnections: this.#listeners.refused,
+      stalls: this.#stalls.stats(),
       processes: [...this.#live].map((process) => ({
         slot: process.slot,
         pid: process.pid,
@@ -149,8 +171,15 @@ export class Cluster extends EventEmitter<ClusterEvents> {
         restarts: this.#slots[process.slot - 1]?.restarts ?? 0,
         cpus: shares[process.slot - 1] ?? 0,
         accepted: process.connections,
+        stalls: process.stalls,
+        stalledMs: process.stalledMs,
       })),
     };
+  }
+
+  /** Last hundred stalls of all processes that are over, oldest first. */
+  recentStalls(): ClusterStall[] {
+    return this.#stalls.recent();
   }
 
   /**
@@ -244,6 +273,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     if (this.#live.size > 0) await new Promise<void>((resolve) => (this.#ended = resolve));
     this.#stopSignals();
     this.#listeners.close();
+    this.#probes.close();
     this.emit('close');
     return this.#late - killedBefore;
   }
@@ -311,10 +341,11 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   readonly #slotOwner: SlotOwner = {
     fork: (slot, owner) => {
       const { port, host, backlog, drainTimeout, idleGrace } = this.#settings;
-      const { min, max, scaleInterval } = this.#settings;
+      const { min, max, scaleInterval, stalls } = this.#settings;
       const sampleInterval = min < max ? scaleInterval : 0;
       const file = this.#file;
-      const orders = { slot, file, port, host, backlog, drainTimeout, idleGrace, sampleInterval };
+      const place = { slot, file, port, host, backlog };
+      const orders = { ...place, drainTimeout, idleGrace, sampleInterval, stalls };
       const env = port === null ? {} : { PORT: String(this.address?.port ?? port) };
       const settings = { ...this.#settings, env: { ...env, ...this.#settings.env } };
       const share = this.#shares()[slot - 1]!;
@@ -348,10 +379,23 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     else if (body.type === 'took') this.#listeners.took(process, body.connection);
     else if (body.type === 'refused') this.#listeners.didRefuse(process, body.connection);
     else if (body.type === 'missed') this.#didMiss(process, body.connection);
-    else if (body.type === 'health') {
+    else if (body.type === 'stall') this.#stalled(process, body.stall);
+    else if (body.type === 'unwatched') {
+      const { pid, slot } = process;
+      this.#settings.log(`process ${pid} (slot ${slot}) is not watched: ${body.reason}`);
+    } else if (body.type === 'health') {
       const { ask, timeout } = body;
       void this.health(timeout).then((health) => process.tell({ type: 'health', ask, health }));
     }
+  }
+
+  #stalled(process: ClusterProcess, given: Stall): void {
+    const { slot, pid } = process;
+    const stall = { ...given, slot, pid };
+    process.stalls++;
+    process.stalledMs += stall.duration;
+    this.#stalls.add(stall);
+    this.emit('stall', stall);
   }
 
   #didMiss(process: ClusterProcess, connection: number): void {

@@ -10,6 +10,7 @@ import { parseValue } from '@millrace/base/options';
 import { wholeMs } from '@millrace/base/schema';
 import { clearTimeout, performance, setInterval, setTimeout } from '@millrace/base/timers';
 import { type Monitor, monitor } from '@millrace/monitor';
+import { presentWatch } from '@millrace/monitor/stalls';
 import {
   type ClusterHealth,
   health,
@@ -178,11 +179,17 @@ export async function healthHandler(_req: IncomingMessage, res: ServerResponse):
   res.end(JSON.stringify(body));
 }
 
+const none = { computing: 0, starved: 0, parked: 0, unknown: 0 };
+const sumOf = (values: Readonly<Record<string, number>>): number =>
+  Object.values(values).reduce((sum, value) => sum + value, 0);
+
 function alone(): ClusterHealth {
   const { pid } = process;
   const of = { slot: 1, pid, state: 'ready', restarts: 0, cpus: 0, accepted: 0 } as const;
   const all = { status: 'ok', wanted: 1, ready: 1, deaths: 0, reloads: 0 } as const;
   const connections = { waitingConnections: 0, refusedConnections: 0 };
-  const processes = [{ ...of, uptime: process.uptime() }];
-  return health({ ...all, ...connections, processes }, [report()]);
+  const stalls = presentWatch()?.stats() ?? { counts: none, durations: none };
+  const [count, stalledMs] = [stalls.counts, stalls.durations].map(sumOf) as [number, number];
+  const processes = [{ ...of, uptime: process.uptime(), stalls: count, stalledMs }];
+  return health({ ...all, ...connections, stalls, processes }, [report()]);
 }

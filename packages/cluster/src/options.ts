@@ -5,6 +5,7 @@
 import { cpuShare } from '@millrace/base/limits/limits';
 import { parse, parseValue, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
+import { type StallOptions, stallSchema } from '@millrace/monitor/stalls';
 
 /** Assignment of connections to processes; see {@link ServeOptions.sticky}. */
 export type Sticky =
@@ -69,6 +70,11 @@ export interface ServeOptions {
   scaleDown?: number;
   /** Time in ms between two samples of the utilization: 10 to 60,000; default 1,000. */
   scaleInterval?: number;
+  /**
+   * Options of `stalls()` of `@millrace/monitor/stalls`, which then watches the loop of each process. With `probes` the primary answers for all
+   * of them on that port. Default false: none is watched.
+   */
+  stalls?: StallOptions | false;
   /** Handle SIGTERM, SIGINT and SIGHUP, and end the program with the cluster; default true. */
   signals?: boolean;
   /** Additional environment variables of the processes; undefined removes one. Default: none beyond those of the primary. */
@@ -131,6 +137,7 @@ export const serveSchema = is.schema({
   scaleUp: is.number(0.05, 1, 0.7),
   scaleDown: is.number(0, 1, 0.4),
   scaleInterval: is.ms(10, 60_000, 1000),
+  stalls: is.or(is.either(is.object(stallSchema), is.choice([false] as const)), false),
   signals: is.boolean(true),
   env: is.or(
     is.record<Readonly<Record<string, string | undefined>>, string | undefined>(

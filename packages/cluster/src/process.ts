@@ -68,6 +68,11 @@ export class ClusterProcess {
   connections = 0;
   /** Busy share of its loop over the last sample; null while it has not reported any. */
   utilization: { readonly value: number; readonly at: number } | null = null;
+  /** Stalls of its event loop that are over, and their total time in ms. */
+  stalls = 0;
+  stalledMs = 0;
+  /** Address of the probes of its watch; null without one. */
+  watch: { readonly host: string; readonly port: number } | null = null;
   /** True if at least once it had no file descriptor for a connection. */
   hasMissed = false;
   #state: ProcessState = 'starting';
@@ -176,7 +181,8 @@ export class ClusterProcess {
     else if (body.type === 'report') this.#asked.get(body.ask)?.(body.report);
     else if (body.type === 'utilization') {
       this.utilization = { value: body.value, at: performance.now() };
-    } else if (body.type === 'draining') this.#drains();
+    } else if (body.type === 'watched') this.watch = body.address;
+    else if (body.type === 'draining') this.#drains();
     else this.#owner.message(this, body);
   }
 

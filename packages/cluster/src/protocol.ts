@@ -3,6 +3,7 @@
  * key, since the application may have messages of its own. Nothing here has state.
  */
 import type { SendHandle } from 'node:child_process';
+import type { Stall, StallStats } from '@millrace/monitor/stalls';
 import type { Settings } from './options.js';
 
 /** A server of a process asks for a socket to listen on. */
@@ -38,6 +39,10 @@ export type FromProcess =
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'draining' }
   | { readonly type: 'utilization'; readonly value: number }
+  | { readonly type: 'stall'; readonly stall: Stall }
+  /** The probes of its watch listen there. */
+  | { readonly type: 'watched'; readonly address: { readonly host: string; readonly port: number } }
+  | { readonly type: 'unwatched'; readonly reason: string }
   | { readonly type: 'report'; readonly ask: number; readonly report: ProcessReport }
   | { readonly type: 'health'; readonly ask: number; readonly timeout: number };
 
@@ -67,7 +72,7 @@ export type FromPrimary =
 
 /** Orders for a process at its start. A `port` of null: the application listens where it likes, or at the usual port. */
 export interface Orders
-  extends Pick<Settings, 'port' | 'host' | 'backlog' | 'drainTimeout' | 'idleGrace'> {
+  extends Pick<Settings, 'port' | 'host' | 'backlog' | 'drainTimeout' | 'idleGrace' | 'stalls'> {
   readonly slot: number;
   /** File to load; null where the entry file runs again and calls `serve()` itself. */
   readonly file: string | null;
@@ -134,6 +139,9 @@ export interface ProcessStats {
   readonly cpus: number;
   /** Connections accepted since it started. */
   readonly accepted: number;
+  /** Stalls of its event loop that are over, and their total time in ms; 0 if nothing watches it. */
+  readonly stalls: number;
+  readonly stalledMs: number;
 }
 
 export interface ProcessHealth extends ProcessStats {
@@ -158,6 +166,8 @@ export interface ClusterStats {
   /** Accepted connections that no process has yet, and connections closed because too many waited. */
   readonly waitingConnections: number;
   readonly refusedConnections: number;
+  /** Stalls of all processes that are over, those of ended processes included. */
+  readonly stalls: StallStats;
   readonly processes: readonly ProcessStats[];
 }
 

@@ -27,6 +27,7 @@ import {
   receive,
   replaceGetServer,
 } from './servers.js';
+import { reportStalls } from './stalls.js';
 
 /** The parts of a Fastify instance that are used. */
 export interface FastifyLike {
@@ -119,6 +120,7 @@ export async function work(
   process.on('uncaughtExceptionMonitor', (error: unknown) => {
     tell({ type: 'failed', reason: isError(error) ? error.message : String(error) });
   });
+  reportStalls(orders.stalls);
   replaceGetServer();
   drainOn(orders);
   process.on('message', (message, handle) => {

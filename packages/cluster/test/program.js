@@ -14,8 +14,9 @@ export const fixture = (name) =>
 /** Starts `primary.js` with a file of the fixtures, and resolves when it serves. */
 export async function start(t, file, options = {}, how = {}) {
   const program = launch(t, fixture('primary.js'), [fixture(file), options], how);
-  const { address } = await program.next('served');
+  const { address, probes } = await program.next('served');
   program.port = address.port;
+  program.probes = probes;
   return program;
 }
 

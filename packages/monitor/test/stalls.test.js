@@ -164,6 +164,22 @@ describe('probes', () => {
     assert.equal((await program.end()).code, 0);
   });
 
+  test('may be read by pages of this machine, and by no others', async (t) => {
+    const program = await blocked(t, 'loop');
+    const allowed = async (origin) => {
+      const { headers } = await program.ask('/stalls', { headers: { origin } });
+      return headers.get('access-control-allow-origin');
+    };
+    for (const origin of ['http://127.0.0.1:7117', 'http://localhost']) {
+      assert.equal(await allowed(origin), origin);
+    }
+    for (const origin of ['http://example.com', 'http://localhost.example.com', 'null']) {
+      assert.equal(await allowed(origin), null);
+    }
+    program.release();
+    await program.end();
+  });
+
   test('fail for a live process after a block that is too long', async (t) => {
     const program = await blocked(t, 'loop', { probes: { port: 0, liveAfter: 1 } });
     await program.until((stall) => stall.duration > 200);

@@ -286,7 +286,10 @@ function tasks(stats: TasksFigures, add: Add): void {
 
 type ClusterFigures = Figures<
   'wanted' | 'ready' | 'waitingConnections' | 'refusedConnections' | 'deaths'
->;
+> & {
+  /** Of the processes, by state. */
+  readonly stalls: { readonly counts: Counts; readonly durations: Counts };
+};
 
 function cluster(stats: ClusterFigures, add: Add): void {
   const source = 'cluster';
@@ -295,6 +298,8 @@ function cluster(stats: ClusterFigures, add: Add): void {
   add('queue_depth', { source, priority: 'normal' }, stats.waitingConnections);
   add('refused_total', { source, reason: 'overloaded' }, stats.refusedConnections);
   add('errors_total', { source }, stats.deaths);
+  byLabel(add, 'cluster_stalls_total', 'state', stats.stalls.counts);
+  byLabel(add, 'cluster_stall_ms_total', 'state', stats.stalls.durations);
 }
 
 interface BrokerFigures

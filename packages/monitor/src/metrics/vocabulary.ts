@@ -235,6 +235,13 @@ export const families: readonly Family[] = [
   gauge('cluster_processes', '{process}', 'Processes of the cluster, in its first process.', [
     'state',
   ]),
+  counter(
+    'cluster_stalls_total',
+    '{stall}',
+    'Stalls of the processes of the cluster, by state of the main thread, in its first process.',
+    ['state'],
+  ),
+  counter('cluster_stall_ms_total', 'ms', 'Time of those stalls.', ['state']),
 ];
 
 /** Families of `runtime()`, under the names of prom-client, which has them itself. They take no prefix. */

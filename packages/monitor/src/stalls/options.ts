@@ -41,6 +41,7 @@ export const probeSchema = is.schema({
   liveAfter: is.ms(1, 24 * hourMs, 60_000),
 } satisfies is.FieldsOf<ProbeOptions>);
 
+/** @internal */
 export const stallSchema = is.schema({
   limit: is.ms(20, hourMs, 100),
   interval: is.ms(10, 10_000, 100),

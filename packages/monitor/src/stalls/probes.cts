@@ -32,6 +32,9 @@ interface Answer {
 const mostConnections = 64;
 const requestTimeoutMs = 5000;
 
+/** Origins that may read responses in a browser: the dashboard, whose own server does not answer while the loop is blocked. */
+const pageOfThisMachine = /^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/;
+
 /** Serves until the thread ends. Calls `done` with the port, or with the reason why there is none. */
 export function serveProbes(
   settings: ProbeSettings,
@@ -55,7 +58,7 @@ export function serveProbes(
 }
 
 function respond(
-  { method, url = '' }: IncomingMessage,
+  { method, url = '', headers: { origin } }: IncomingMessage,
   response: ServerResponse,
   settings: ProbeSettings,
   state: LoopState,
@@ -71,6 +74,7 @@ function respond(
     // A kept connection may close at the moment of the next probe, which would fail.
     connection: 'close',
     ...(isRead ? {} : { allow: 'GET, HEAD' }),
+    ...(pageOfThisMachine.test(origin ?? '') ? { 'access-control-allow-origin': origin } : {}),
   });
   response.end(method === 'HEAD' ? undefined : answer.body);
 }

@@ -34,7 +34,7 @@ export async function blocked(t, kind, options = {}) {
   await Promise.race([first, ended]);
   if (printed[0]?.probes === undefined) throw new Error(`no probes: ${stderr}`);
   const { port } = printed[0].probes;
-  const ask = (path) => fetch(`http://127.0.0.1:${port}${path}`);
+  const ask = (path, options) => fetch(`http://127.0.0.1:${port}${path}`, options);
   return {
     pid: child.pid,
     ask,
