@@ -9,6 +9,7 @@ const explained = {
   net: 'coalesced writes',
   guard: 'overload guard',
   monitor: 'loop monitor',
+  stalls: 'names what blocks',
 };
 
 /**

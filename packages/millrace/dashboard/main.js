@@ -6,6 +6,7 @@ import { Charts } from './grid.js';
 import { startNotice } from './notice.js';
 import { startProcesses } from './processes.js';
 import { startReport } from './report.js';
+import { startStalls } from './stalls.js';
 import { Store } from './store.js';
 import { openStream } from './stream.js';
 import { startTheme } from './theme.js';
@@ -21,6 +22,7 @@ const charts = new Charts(view);
 const showNotice = startNotice(view);
 const parts = [
   startControls(view, charts),
+  startStalls(view),
   startTiles(view),
   startFeatures(view),
   startProcesses(view),
@@ -50,6 +52,7 @@ const handlers = {
   forgotten: ({ id }) => store.forget(id),
   mark: (mark) => store.mark(mark),
   report: (report) => store.report(report),
+  watch: (watch) => store.watch(watch),
 };
 const shown = Object.entries(handlers).map(([kind, handle]) => [
   kind,

@@ -29,6 +29,10 @@ export class Process {
   /** When each second's sample was taken, in ms since 1970; another second's stands for none. */
   stamps = new Float64Array(capacity);
   report = null;
+  /** Its watch: `{ port, recent }`; null without one. */
+  watch = null;
+  /** When its last sample came, in ms on the clock of this page. */
+  heardAt = performance.now();
 
   constructor(info) {
     this.info = info;
@@ -84,7 +88,9 @@ export class Store {
     for (const [id, process] of this.processes) {
       if (!known.has(id)) process.info = { ...process.info, endedAt: process.info.endedAt ?? now };
     }
-    for (const { report = null, ...info } of processes) this.put(info).report = report;
+    for (const { report = null, watch = null, ...info } of processes) {
+      Object.assign(this.put(info), { report, watch });
+    }
   }
 
   put(info) {
@@ -100,7 +106,9 @@ export class Store {
   sample({ process: id, at, values }) {
     const second = Math.round(at / 1000);
     if (second < this.latest - setBackSeconds) this.#setBack(second);
-    this.processes.get(id)?.add(at, values);
+    const process = this.processes.get(id);
+    process?.add(at, values);
+    if (process !== undefined) process.heardAt = performance.now();
     this.latest = Math.max(this.latest, second);
   }
 
@@ -119,6 +127,11 @@ export class Store {
   report({ process, report }) {
     const known = this.processes.get(process);
     if (known !== undefined) known.report = report;
+  }
+
+  watch({ process, watch }) {
+    const known = this.processes.get(process);
+    if (known !== undefined) known.watch = watch;
   }
 
   forget(id) {

@@ -2,7 +2,7 @@
 
 /** A browser gives up after an answer that is no stream; this page does not. */
 const againMs = 3000;
-const kinds = ['hello', 'sample', 'process', 'forgotten', 'mark', 'report'];
+const kinds = ['hello', 'sample', 'process', 'forgotten', 'mark', 'report', 'watch'];
 
 /**
  * @param {Record<string, (data: any) => void>} handlers one for each kind of event

@@ -195,7 +195,7 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
     },
     stalls() {
       const { StallsPart } = require('./stalls.cjs') as typeof import('./stalls.cjs');
-      return new StallsPart(options('stalls'));
+      return new StallsPart(options('stalls'), settings.dashboard !== false);
     },
   };
   const feature = (name: FeatureName, trigger: Trigger) =>

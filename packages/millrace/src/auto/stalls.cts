@@ -16,7 +16,11 @@ export class StallsPart implements Part {
   #watch: Stalls | null = null;
   #isOn = false;
 
-  constructor(private readonly options: StallOptions) {}
+  /** @param isShown the dashboard is on, whose page asks the watch while the loop is blocked */
+  constructor(
+    private readonly options: StallOptions,
+    private readonly isShown: boolean,
+  ) {}
 
   get state() {
     return this.#watch === null ? 'waiting' : 'active';
@@ -52,9 +56,12 @@ export class StallsPart implements Part {
   #start(module: Module): void {
     if (!this.#isOn || this.#watch !== null) return;
     try {
-      this.#watch = module.stalls(hasProbes() ? this.options : { ...this.options, probes: false });
+      const { probes = false } = this.options;
+      const others = this.isShown ? { port: 0 } : false;
+      const own = probes && hasProbes() ? probes : others;
+      this.#watch = module.stalls({ ...this.options, probes: own });
       this.#watch.givesWay = true;
-      if (this.options.probes) process.env[owner] ??= String(process.pid);
+      if (probes) process.env[owner] ??= String(process.pid);
     } catch (error) {
       this.#why = sentence(error);
     }

@@ -57,7 +57,7 @@ function seriesName({ name, labels }: Point): string {
 type HistoryEvent =
   | { kind: 'sample'; process: string; at: number; names: readonly string[]; row: Float64Array }
   | { kind: 'forgotten'; at: number; data: { id: string } }
-  | { kind: 'process' | 'mark' | 'report'; at: number; data: object };
+  | { kind: 'process' | 'mark' | 'report' | 'watch'; at: number; data: object };
 
 export class History {
   #events: HistoryEvent[] = [];

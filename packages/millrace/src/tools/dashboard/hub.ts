@@ -26,8 +26,9 @@ export interface Link {
 export class Member {
   latest: Sample | null = null;
   endedAt: number | null = null;
-  /** Number of the last report sent. */
+  /** The last report sent, and its watch, as JSON. */
   report = '';
+  watch = '';
   readonly series = new SeriesNames();
   #asked: Promise<Sample | null> | null = null;
 
@@ -106,6 +107,7 @@ export class Hub {
       processes: this.members.map((member) => ({
         ...member.shown,
         ...(member.report === '' ? {} : { report: JSON.parse(member.report) }),
+        ...(member.watch === '' ? {} : { watch: JSON.parse(member.watch) }),
       })),
     };
     this.#audience.add(response, lastId, hello, () => {
@@ -186,10 +188,15 @@ export class Hub {
     const time = Math.abs(now - at) > everyMs / 2 ? now : at;
     const { names } = series;
     this.#audience.tell({ kind: 'sample', process: info.id, at: time, names, row });
-    const report = sample.observe === undefined ? '' : JSON.stringify(sample.observe);
-    if (report === '' || report === member.report) return;
-    member.report = report;
-    this.#tell('report', { process: info.id, report: sample.observe });
+    for (const [kind, value] of [
+      ['report', sample.observe] as const,
+      ['watch', sample.watch] as const,
+    ]) {
+      const text = value === undefined ? '' : JSON.stringify(value);
+      if (text === '' || text === member[kind]) continue;
+      member[kind] = text;
+      this.#tell(kind, { process: info.id, [kind]: value });
+    }
   }
 
   #featuresOf(member: Member, features: readonly FeatureInfo[]) {
@@ -198,7 +205,7 @@ export class Hub {
     if (isChanged) this.#tell('process', member.shown);
   }
 
-  #tell(kind: 'process' | 'mark' | 'report', data: object) {
+  #tell(kind: 'process' | 'mark' | 'report' | 'watch', data: object) {
     this.#audience.tell({ kind, at: wallClock.now(), data });
   }
 }

@@ -93,7 +93,7 @@ async function snapshot(hub: Hub): Promise<object> {
   return {
     at: wallClock.now(),
     processes: hub.members.map(({ info, endedAt, features, link }) => {
-      const { at = null, points = [], observe } = samples.get(info.id) ?? {};
+      const { at = null, points = [], observe, watch } = samples.get(info.id) ?? {};
       const current = samples.get(info.id)?.features ?? features;
       return {
         ...info,
@@ -103,6 +103,7 @@ async function snapshot(hub: Hub): Promise<object> {
         points,
         features: current,
         observe,
+        watch,
       };
     }),
   };

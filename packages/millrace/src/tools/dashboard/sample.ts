@@ -9,6 +9,7 @@ import { countsIdleTime } from '@millrace/base/loop-clock';
 import { performance, setTimeout, wallClock } from '@millrace/base/timers';
 import { monitor, responses } from '@millrace/monitor';
 import { collect, type Point, runtime } from '@millrace/monitor/metrics';
+import { presentWatch, type Stall } from '@millrace/monitor/stalls';
 import { formatReport } from '../observe/format.js';
 import type { Report } from '../observe/report.js';
 
@@ -20,6 +21,8 @@ const keepWatchingMs = 60_000;
 
 const mostPoints = 5000;
 const mostFeatures = 32;
+/** Stalls in a sample. */
+const mostStalls = 10;
 
 /** Role of a process in an application: the one that serves the dashboard, a child, a cluster worker, a thread. */
 export type Role = 'main' | 'worker' | 'cluster' | 'thread';
@@ -50,6 +53,20 @@ export interface SwitchableFeature extends FeatureInfo {
   off(): void;
 }
 
+/** Part of a stall that the page shows. */
+export type ShownStall = Pick<
+  Stall,
+  'id' | 'startedAt' | 'duration' | 'state' | 'systemCall' | 'at' | 'builtin' | 'caller' | 'seen'
+>;
+
+/** Watch of a process. */
+export interface WatchInfo {
+  /** Port on this machine that answers while the process is blocked; null without one. */
+  readonly port: number | null;
+  /** The last stalls that are over, oldest first. */
+  readonly recent: readonly ShownStall[];
+}
+
 export interface Sample {
   readonly type: 'sample';
   /** Milliseconds since 1970. */
@@ -59,6 +76,8 @@ export interface Sample {
   readonly features: readonly FeatureInfo[];
   /** Report of observe mode, if it runs, with its text as `text`. */
   readonly observe?: object;
+  /** Its watch, if there is one. */
+  readonly watch?: WatchInfo;
 }
 
 /** `PID`, or `PID/THREAD` for a worker thread. */
@@ -104,6 +123,7 @@ export class Sampler {
   /** Takes a sample. Costs a read of each counter: well below a millisecond. */
   sample(): Sample {
     const observe = this.#observe();
+    const watch = watchInfo();
     const counted = collect();
     this.#keepWatching(counted.some(({ name }) => name === 'loop_utilization'));
     return {
@@ -114,6 +134,7 @@ export class Sampler {
       points: [...counted, ...runtime()].filter(({ value }) => Number.isFinite(value)),
       features: this.features(),
       ...(observe === undefined ? {} : { observe }),
+      ...(watch === null ? {} : { watch }),
     };
   }
 
@@ -157,6 +178,21 @@ export class Sampler {
   }
 }
 
+/** Returns what the page needs of the watch of this process; null without one. */
+function watchInfo(): WatchInfo | null {
+  const watch = presentWatch();
+  if (watch === null) return null;
+  return {
+    port: watch.address?.port ?? null,
+    recent: watch.recent().slice(-mostStalls).map(shownStall),
+  };
+}
+
+const shownStall = (stall: Stall): ShownStall => {
+  const { id, startedAt, duration, state, systemCall, at, builtin, caller, seen } = stall;
+  return { id, startedAt, duration, state, systemCall, at, builtin, caller, seen };
+};
+
 const roles: readonly unknown[] = ['main', 'worker', 'cluster', 'thread'] satisfies Role[];
 const states: readonly unknown[] = ['off', 'waiting', 'active'] satisfies FeatureInfo['state'][];
 
@@ -196,6 +232,8 @@ export function featuresOf(value: unknown): FeatureInfo[] | null {
 
 export function sampleOf(value: Record<string, unknown>, process: ProcessInfo): Sample | null {
   const { at, points, observe } = value;
+  const watch = value.watch === undefined ? undefined : watchOf(value.watch);
+  if (watch === null) return null;
   const features = featuresOf(value.features);
   if (features === null || typeof at !== 'number' || !Number.isFinite(at)) return null;
   if (!Array.isArray(points) || points.length > mostPoints || !points.every(isPoint)) return null;
@@ -206,7 +244,42 @@ export function sampleOf(value: Record<string, unknown>, process: ProcessInfo): 
     points,
     features,
     ...(isRecord(observe) ? { observe } : {}),
+    ...(watch === undefined ? {} : { watch }),
   };
+}
+
+const isPort = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) > 0 && (value as number) <= 65_535;
+
+function watchOf(value: unknown): WatchInfo | null {
+  if (!isRecord(value) || !(value.port === null || isPort(value.port))) return null;
+  if (!Array.isArray(value.recent) || value.recent.length > mostStalls) return null;
+  const recent = value.recent.map(stallOf);
+  return recent.includes(null) ? null : { port: value.port, recent: recent as ShownStall[] };
+}
+
+const isTextOrNull = (value: unknown): value is string | null =>
+  value === null || isText(value, 1000);
+
+function stallOf(value: unknown): ShownStall | null {
+  if (!isRecord(value)) return null;
+  const { id, startedAt, duration, state, systemCall, builtin, seen } = value;
+  const [at, caller] = [value.at, value.caller].map(frameOf);
+  const good =
+    [id, startedAt, duration].every(Number.isFinite) &&
+    isText(state, 40) &&
+    [systemCall, builtin, seen].every(isTextOrNull);
+  if (!good || at === undefined || caller === undefined) return null;
+  return { id, startedAt, duration, state, systemCall, at, builtin, caller, seen } as ShownStall;
+}
+
+/** Returns a line of a stack; undefined if it is none. */
+function frameOf(value: unknown): Stall['at'] | undefined {
+  if (value === null) return null;
+  if (!isRecord(value)) return undefined;
+  const { function: name, file, line, column } = value;
+  const good = isText(name, 1000) && isText(file, 5000) && [line, column].every(Number.isFinite);
+  return good ? ({ function: name, file, line, column } as Stall['at']) : undefined;
 }
 
 function isPoint(value: unknown): value is Point {

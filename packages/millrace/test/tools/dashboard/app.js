@@ -1,12 +1,14 @@
 // An application under a load of its own, for the page: batches, and a feature whose state is told over IPC.
 import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { monitor } from '@millrace/monitor';
+import { stalls } from '@millrace/monitor/stalls';
 import { batch } from 'millrace';
 import { serveDashboard } from 'millrace/dashboard';
 import { observe } from 'millrace/observe';
 import { feature } from './support.js';
 
-const [port, feedToken, withChild, observes, token] = process.argv.slice(2);
+const [port, feedToken, withChild, observes, token, blocksUntil] = process.argv.slice(2);
 const observation = observes ? observe() : null;
 if (!observes) monitor();
 const double = batch(async (numbers) => numbers.map((number) => number * 2));
@@ -31,4 +33,10 @@ if (withChild) {
   fork(new URL('feeder.js', import.meta.url), [String(dashboard.port), feedToken]);
 }
 process.send({ url: dashboard.url, port: dashboard.port });
+if (blocksUntil) {
+  stalls({ log: false, probes: { port: 0 } });
+  process.on('message', function renderInvoice() {
+    while (!existsSync(blocksUntil));
+  });
+}
 process.on('disconnect', () => process.exit());

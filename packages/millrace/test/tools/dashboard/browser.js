@@ -7,8 +7,11 @@ import { withBrowser as withPages } from '../../../../../scripts/lib/page-tests.
 const feedToken = 'the token of feeds in tests';
 
 /** `app.js` in a process of its own, and what it has told so far. */
-export async function start(t, { port = 0, child = '', observe = '', token = '' } = {}) {
-  const args = [String(port), feedToken, child, observe, token];
+export async function start(
+  t,
+  { port = 0, child = '', observe = '', token = '', until = '' } = {},
+) {
+  const args = [String(port), feedToken, child, observe, token, until];
   const app = fork(new URL('app.js', import.meta.url), args);
   t.after(() => app.kill('SIGKILL'));
   const told = [];

@@ -84,6 +84,10 @@ test('lines that cannot be read are dropped and counted; the feed goes on', asyn
   send({ type: 'hello', process: processInfo, features: [] });
   await viewer.next('process', ({ id }) => id === processInfo.id);
   const sample = { type: 'sample', at: Date.now(), points: [], features: [] };
+  const stall = {
+    ...{ id: 1, startedAt: 1, duration: 200, state: 'computing', systemCall: null },
+    ...{ at: null, builtin: null, caller: null, seen: null },
+  };
   const bad = [
     '{"type":',
     '[]',
@@ -94,6 +98,9 @@ test('lines that cannot be read are dropped and counted; the feed goes on', asyn
     { ...sample, points: [{ name: 'a', labels: {}, value: '1' }] },
     { ...sample, features: [{ name: 'ws', state: 'odd', why: null }] },
     { ...sample, points: undefined },
+    { ...sample, watch: { port: 0, recent: [] } },
+    { ...sample, watch: { port: 7118, recent: [{ id: 1 }] } },
+    { ...sample, watch: { port: 7118, recent: [{ ...stall, at: { function: 'f' } }] } },
     { type: 'switched', request: 99, features: [] },
     'x'.repeat(3_000_000),
   ];
@@ -101,9 +108,12 @@ test('lines that cannot be read are dropped and counted; the feed goes on', asyn
   const shown = () => processes(dashboard).then((all) => all.find(({ id }) => id === '77/1'));
   await until(async () => (await shown()).droppedLines === bad.length);
   const points = [{ name: 'queue_depth', labels: { priority: 'high' }, value: 3 }];
-  socket.on('data', () => send({ ...sample, points }));
+  const known = { port: 7118, recent: [stall] };
+  socket.on('data', () => send({ ...sample, points, watch: known }));
   const { data } = await viewer.next('sample', (each) => each.process === '77/1');
   assert.deepEqual(data.values, { 'queue_depth{priority="high"}': 3 });
+  const told = await viewer.next('watch', (each) => each.process === '77/1');
+  assert.deepEqual(told.data.watch, known);
 });
 
 test('a first line that names no process ends the feed', async (t) => {
