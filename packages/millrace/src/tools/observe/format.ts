@@ -3,6 +3,7 @@ import { type Paint, painter, wrapped } from '@millrace/base/text';
 import type { Place } from './callers.js';
 import type { LoopReport } from './loop.js';
 import type { StatementReport } from './queries.js';
+import { mainBuiltin, remedyFor } from './remedies.js';
 import {
   advice,
   commands,
@@ -254,12 +255,19 @@ function functions({ blockedTurns, attributedMs, functions }: LoopReport): Line[
       ['', 'by which function is not known: the profiler is on only after a first such turn'],
     ];
   }
-  const lines = functions.slice(0, mostFunctions).map(({ name, file, line, ...time }): Line => {
-    const place = file === null ? '' : ` (${relativePath(file)}:${line})`;
-    const [own, all] = [ms(time.selfMs), ms(time.totalMs)];
-    return ['', `${name}${place}: ${own}${own === all ? '' : `, with what it calls ${all}`}`];
-  });
-  return [['', `of ${ms(attributedMs)} that were profiled:`], ...lines];
+  const lines = functions
+    .filter(({ selfMs }) => selfMs > 0)
+    .slice(0, mostFunctions)
+    .map((time): Line => {
+      const { name, file, line } = time;
+      const place = file === null ? '' : ` (${relativePath(file)}:${line})`;
+      const [own, all] = [ms(time.selfMs), ms(time.totalMs)];
+      const builtin = mainBuiltin(time);
+      const within = builtin === null ? '' : `, mostly in ${shortened(builtin)}`;
+      const called = own === all ? '' : `, with what it calls ${all}`;
+      return ['', `${name}${place}: ${own}${within}${called}: ${remedyFor(time)}`];
+    });
+  return [['', `of ${ms(attributedMs)} that were profiled, and what to do:`], ...lines];
 }
 
 /** Reports turns for which the application's code is not to blame. */

@@ -23,8 +23,9 @@ const longestPieceMs = 10_000;
 const enoughMs = 20_000;
 const mostPieces = 60;
 
-/** Functions that are told apart. */
+/** Functions that are told apart, and the built-in ones that each has called. */
 const mostFunctions = 1000;
+const mostBuiltins = 20;
 
 const packages = [
   'millrace',
@@ -55,6 +56,8 @@ export interface FunctionTime {
   selfMs: number;
   /** Time in it and in its callees, in ms. */
   totalMs: number;
+  /** Part of `selfMs` by the built-in function that it has called: `parse`, `readFileSync`, `RegExp: ^(a+)+$`. At most 20. */
+  builtins: Record<string, number>;
 }
 
 /** In ms, on one clock; `share` of it was the thread's own time on a CPU. */
@@ -188,30 +191,41 @@ export function attribute(
     const [spanFrom, spanTo, share] = spans[next]!;
     const ms = (Math.min(to + offsetMs, spanTo) - Math.max(from, spanFrom)) * share;
     if (ms <= 0) continue;
-    const stack = stackOf(samples[i]!);
-    if (stack.length === 0) continue;
+    const { functions, builtin } = stackOf(samples[i]!);
+    if (functions.length === 0) continue;
     sum += ms;
-    charge(times, stack, ms);
+    charge(times, functions, builtin, ms);
   }
   return sum;
 }
 
-/** The functions of a sample that are the application's, the innermost first, or the one that stands for native code. */
-function stacks(nodes: readonly ProfileNode[]): (id: number) => readonly ProfileNode[] {
+/** Stack of a sample. */
+interface Stack {
+  /** Functions of the application, the innermost first, or the one that stands for native code. */
+  readonly functions: readonly ProfileNode[];
+  /** Name of the built-in function that the innermost one has called; null if it runs itself. */
+  readonly builtin: string | null;
+}
+
+const nothing: Stack = { functions: [], builtin: null };
+
+function stacks(nodes: readonly ProfileNode[]): (id: number) => Stack {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map<number, ProfileNode>();
   for (const node of nodes) for (const child of node.children ?? []) parents.set(child, node);
-  const known = new Map<number, readonly ProfileNode[]>();
-  const make = (id: number): readonly ProfileNode[] => {
+  const known = new Map<number, Stack>();
+  const make = (id: number): Stack => {
     const leaf = byId.get(id);
-    if (leaf === undefined || idle.includes(leaf.callFrame.functionName)) return [];
-    const stack: ProfileNode[] = [];
+    if (leaf === undefined || idle.includes(leaf.callFrame.functionName)) return nothing;
+    const functions: ProfileNode[] = [];
+    let builtin: string | null = null;
     for (let node: ProfileNode | undefined = leaf; node; node = parents.get(node.id)) {
-      const { url } = node.callFrame;
-      if (url === thisFile) return [];
-      if (isApplication(url)) stack.push(node);
+      const { url, functionName } = node.callFrame;
+      if (url === thisFile) return nothing;
+      if (isApplication(url)) functions.push(node);
+      else if (functions.length === 0 && functionName !== '') builtin = functionName;
     }
-    return stack.length > 0 ? stack : [leaf];
+    return functions.length > 0 ? { functions, builtin } : { functions: [leaf], builtin: null };
   };
   return (id) => {
     let stack = known.get(id);
@@ -227,16 +241,29 @@ function isApplication(url: string): boolean {
   return url !== '' && !url.startsWith('node:') && !codeOfOurs.some((href) => url.startsWith(href));
 }
 
-function charge(times: FunctionTimes, stack: readonly ProfileNode[], ms: number): void {
+function charge(
+  times: FunctionTimes,
+  functions: readonly ProfileNode[],
+  builtin: string | null,
+  ms: number,
+): void {
   const seen = new Set<FunctionTime>();
-  for (const node of stack) {
+  for (const node of functions) {
     const time = timeOf(times, node);
     if (time === null || seen.has(time)) continue;
     // A function that calls itself is counted once.
-    if (seen.size === 0) time.selfMs += ms;
+    if (seen.size === 0) {
+      time.selfMs += ms;
+      if (builtin !== null) chargeBuiltin(time.builtins, builtin, ms);
+    }
     seen.add(time);
     time.totalMs += ms;
   }
+}
+
+function chargeBuiltin(builtins: FunctionTime['builtins'], name: string, ms: number): void {
+  if (!Object.hasOwn(builtins, name) && Object.keys(builtins).length >= mostBuiltins) return;
+  builtins[name] = (builtins[name] ?? 0) + ms;
 }
 
 function timeOf(times: FunctionTimes, { callFrame }: ProfileNode): FunctionTime | null {
@@ -249,7 +276,7 @@ function timeOf(times: FunctionTimes, { callFrame }: ProfileNode): FunctionTime 
     const file = url === '' ? null : pathOf(url);
     // The module itself is before the first line.
     const line = file === null ? null : Math.max(1, lineNumber + 1);
-    time = { name, file, line, selfMs: 0, totalMs: 0 };
+    time = { name, file, line, selfMs: 0, totalMs: 0, builtins: Object.create(null) };
     times.set(key, time);
   }
   return time;

@@ -36,13 +36,14 @@ test('time is that of the innermost function of the application, within the span
     -1000,
     times,
   );
-  const found = [...times.values()].map(({ name, file, line, selfMs, totalMs }) => {
-    return [name, file, line, Math.round(selfMs), Math.round(totalMs)];
+  const found = [...times.values()].map(({ name, file, line, selfMs, totalMs, builtins }) => {
+    const within = Object.entries(builtins).map(([builtin, ms]) => [builtin, Math.round(ms)]);
+    return [name, file, line, Math.round(selfMs), Math.round(totalMs), within];
   });
   assert.deepEqual(found, [
-    ['again', '/app.js', 4, 5, 5],
-    ['main', '/app.js', 3, 15, 20],
-    ['(garbage collection)', null, null, 10, 10],
+    ['again', '/app.js', 4, 5, 5, [['sort', 5]]],
+    ['main', '/app.js', 3, 15, 20, [['readFileSync', 10]]],
+    ['(garbage collection)', null, null, 10, 10, []],
   ]);
   assert.equal(Math.round(sum), 30);
 });

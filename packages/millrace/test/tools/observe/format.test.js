@@ -31,7 +31,8 @@ function busy() {
     ...{ reads: 400, readTicks: 20, mostReadsInTick: 20, appends: 10, commits: 1 },
   };
   report.threadpool = { size: 4, probes: 50, waited: 25, share: 0.5, meanMs: 12.34, maxMs: 60 };
-  const place = { name: 'hogs', file: '/a/b.js', line: 7, selfMs: 400, totalMs: 450.4 };
+  const time = { selfMs: 400, totalMs: 450.4, builtins: {} };
+  const place = { name: 'hogs', file: '/a/b.js', line: 7, ...time };
   report.loop = {
     ...report.loop,
     ...{ turns: 5000, blockedTurns: 3, blockedTotalMs: 600, blockedMaxMs: 300, attributedMs: 500 },
@@ -60,7 +61,7 @@ test('each line has its figures', () => {
     /file appends +10 to 1 file, tick by tick: 9 join another with fs \(90 %\)/,
     /requests +1,000: 120 refused in time with guard \(12 %\)/,
     /loop +blocked for more than 50 ms in 3 of 5,000 turns: 600 ms in all, 300 ms at most/,
-    /hogs \(.*b\.js:7\): 400 ms, with what it calls 450 ms/,
+    /hogs \(.*b\.js:7\): 400 ms, with what it calls 450 ms: pool: .*@millrace\/pool/,
     /threadpool +jobs waited in 50 % of the time for one of 4 threads: 12 ms, at most 60 ms/,
     /^ {2}1\. a larger threadpool: .*\n {5}UV_THREADPOOL_SIZE=8 node app\.js$/m,
     /^ {2}2\. guard alone: .*\n {5}MILLRACE=guard,no-ws,no-fs,no-dns,no-reads node --import millrace\/auto app\.js$/m,
@@ -73,6 +74,30 @@ test('each line has its figures', () => {
   const coloured = formatReport(report, { colour: true });
   assert.notEqual(coloured, text);
   assert.equal(stripVTControlCharacters(coloured), text);
+});
+
+test('a function that blocked is told with what to do, by the built-in function it was in', () => {
+  const { loop } = nothing();
+  const told = (name, builtins) => {
+    const time = { name, file: '/a/b.js', line: 7, selfMs: 400, totalMs: 400, builtins };
+    const blocked = { ...loop, turns: 9, blockedTurns: 1, attributedMs: 400, functions: [time] };
+    return /b\.js:7\): (.*)$/m.exec(formatReport({ ...nothing(), loop: blocked }))[1];
+  };
+  for (const [builtins, expected] of [
+    [{}, /^400 ms: pool: /],
+    [{ parse: 399 }, /^400 ms, mostly in parse: streaming: .* or pool$/],
+    [{ parse: 100, readFileSync: 300 }, /mostly in readFileSync: streaming: fs\.createReadStream/],
+    [{ parse: 150, readFileSync: 150 }, /^400 ms: pool: /],
+    [{ appendFileSync: 390 }, /mostly in appendFileSync: batch: /],
+    [{ pbkdf2Sync: 390 }, /: await the same function without Sync, which takes a thread of libuv$/],
+    [{ gzipSync: 390 }, /: streaming: pipeline\(\)/],
+    [{ execSync: 390 }, /: await the same function without Sync$/],
+    [{ statSync: 390 }, /: await the same function of fs\.promises$/],
+    [{ 'RegExp: ^(a+)+$': 390 }, /: a pattern without nested repetitions/],
+  ]) {
+    assert.match(told('hogs', builtins), expected);
+  }
+  assert.match(told('(garbage collection)', {}), /: fewer objects at a time: streaming/);
 });
 
 test('says so if there is nothing to gain', () => {
