@@ -4,6 +4,7 @@ const metrics = {
   added_cpu_ms: ['ms', 'lower'],
   added_private_mb: ['MB', 'lower'],
   added_rss_mb: ['MB', 'lower'],
+  added_share: ['1', 'lower'],
   added_wall_ms: ['ms', 'lower'],
   admitted: ['1', 'higher'],
   allocated_bytes_per_req: ['B', 'lower'],

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { measuredRows, number, once, results, runs, sample, table } from './cells.js';
 import { gojaCosts, loopCosts } from './go-costs.js';
 import { quoted, quotingPages } from './quotes.js';
+import { matrixRuns, releasesTable, toolsTable } from './stalls.js';
 import { figureOf } from './store.js';
 
 const root = new URL('../../', import.meta.url);
@@ -18,6 +19,7 @@ const parts = {
   'docs/reference/durable-tasks.md': { figures: tasksTable },
   'docs/reference/rooms-across-machines.md': { figures: roomsTable },
   'docs/reference/socket-io.md': { figures: adaptersTable },
+  'docs/benchmarks/stalls.md': { tools: toolsTable, releases: releasesTable, runs: matrixRuns },
   'docs/benchmarks/measured.md': { measured: longTable, behind: behindList, runs: runsTable },
 };
 

@@ -34,6 +34,15 @@ function programOf(name, tag, program) {
   }
 }
 
+/** Returns the path and the version of the newest Node.js of a line on npm. @param {string} release a major version */
+export function nodeOf(release) {
+  const node = programOf(`node-${platform}-${arch}`, release, 'bin/node');
+  if (!node.version.startsWith(`v${release}.`)) {
+    throw new Failure(`npm has Node.js ${node.version} as ${release}`);
+  }
+  return node;
+}
+
 /**
  * Returns a suite on another release of Node.js, the newest one of its line on npm.
  *
@@ -48,11 +57,8 @@ export function suiteOn(release, path, folders, options) {
   return {
     title,
     run: async (quiet) => {
-      const node = programOf(`node-${platform}-${arch}`, release, 'bin/node');
-      if (!node.version.startsWith(`v${release}.`)) {
-        throw new Failure(`npm has Node.js ${node.version} as ${release}`);
-      }
-      return suite(title, folders, { ...options, node: node.path }).run(quiet);
+      const node = nodeOf(release).path;
+      return suite(title, folders, { ...options, node }).run(quiet);
     },
   };
 }

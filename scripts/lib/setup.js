@@ -98,6 +98,7 @@ const parts = {
   go: { tools: ['go'], steps: [goPackages] },
   streaming: { steps: [cmakeTests('streaming', 'examples/streaming', { libuv: 'any' })] },
   bench: { steps: [packages('bench')] },
+  'stall-peers': { steps: [packages('bench/programs/stalls/peers')] },
   socketify: { steps: [socketify] },
   apps: { steps: labApps },
 };

@@ -5,11 +5,10 @@ import { commandOf, startChild } from '../../lib/child.js';
 const program = new URL('./idle.js', import.meta.url);
 const settleMs = 1500;
 
-/** The share of a core that the process takes. */
-export async function cpuShare(args, isOpen, seconds) {
-  const child = await startChild(commandOf(program, args), { output: 'ignore' });
-  // The process's own counter: the kernel's for other processes has a grain of hundredths of a second on some machines.
-  const cpuMs = () => child.ask('cpu');
+/** The share of a core that the process takes. @param {import('node:child_process').ForkOptions} [how] options of its start */
+export async function cpuShare(args, isOpen, seconds, how = {}) {
+  const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
+  const child = fork(program, args, { ...how, stdio });
   const viewer = new AbortController();
   try {
     const received = isOpen ? view(`${child.first.url}api/events`, viewer.signal) : null;

@@ -10,9 +10,9 @@ const server = new URL('./server.js', import.meta.url);
 /** Features begin 0.1 s after the start. */
 const settleMs = 1500;
 
-/** Memory of the server, started with these options of Node.js. */
-export async function idleMemory(flags) {
-  const child = await startChild(commandOf(server, [], flags), { env: { MILLRACE: '' } });
+/** Memory of the server, started with these options of Node.js and this mode of auto. */
+export async function idleMemory(execArgv, mode = '') {
+  const child = fork(server, { execArgv, env: { ...process.env, MILLRACE: mode } });
   try {
     await sleep(settleMs);
     const sizes = readFileSync(`/proc/${child.pid}/smaps_rollup`, 'utf8');

@@ -20,9 +20,10 @@ const preloads = {
 };
 
 /** CPU time, user and system, and time in ms that a process has taken when its application begins. */
-async function startOnce(options) {
+async function startOnce(options, mode) {
   const env = { ...process.env };
   for (const name of Object.keys(env)) if (/^(MILLRACE|NODE_OPTIONS)/.test(name)) delete env[name];
+  if (mode !== '') env.MILLRACE = mode;
   const child = spawn(process.execPath, [...options, './program.cjs'], {
     cwd: folder,
     env,
@@ -38,12 +39,18 @@ async function startOnce(options) {
   return { cpu, wall };
 }
 
-/** Starts all arms some times, in random order: each sees the same of what else the machine does. The least counts: disturbances only add time. */
-export async function startAll(random) {
-  const all = Object.fromEntries(Object.keys(preloads).map((arm) => [arm, []]));
+/**
+ * Starts all arms some times, in random order: each sees the same of what else the machine does. The least counts: disturbances only add time.
+ *
+ * @param {() => number} random
+ * @param {Record<string, string[]>} [arms] options of Node.js
+ * @param {Record<string, string>} [modes] of auto, by arm; default: none
+ */
+export async function startAll(random, arms = preloads, modes = {}) {
+  const all = Object.fromEntries(Object.keys(arms).map((arm) => [arm, []]));
   for (let i = 0; i < startsInRound; i++) {
-    for (const [arm, options] of shuffled(Object.entries(preloads), random)) {
-      all[arm].push(await startOnce(options));
+    for (const [arm, options] of shuffled(Object.entries(arms), random)) {
+      all[arm].push(await startOnce(options, modes[arm] ?? ''));
     }
   }
   const least = (each, what) => Math.min(...each.map((start) => start[what]));

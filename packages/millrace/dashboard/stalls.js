@@ -18,10 +18,10 @@ const isHere = ['127.0.0.1', 'localhost'].includes(location.hostname);
  * @returns {() => void} updates the display
  */
 export function startStalls(view) {
-  const section = find('#stalls');
-  const [live, title, list] = ['.blocked', 'h2', 'ol'].map((name) => section.querySelector(name));
+  const [live, section] = ['#blocked', '#stalls'].map(find);
+  const list = section.querySelector('ol');
   /** Current stalls by process, and their lines on the page. */
-  const current = new Map();
+  let current = new Map();
   const lines = new Map();
   let isAsking = false;
 
@@ -30,15 +30,16 @@ export function startStalls(view) {
 
   async function ask() {
     const silent = view.selected.filter((each) => each.watch?.port && isSilent(each));
-    const before = current.size;
-    current.clear();
-    await Promise.all(
-      silent.map(async ({ info, watch }) => {
-        const stall = await currentOf(watch.port);
-        if (stall !== null) current.set(info.id, stall);
-      }),
+    const before = current;
+    const found = await Promise.all(
+      // Without an answer the last one stands: the machine is busy.
+      silent.map(async ({ info: { id }, watch }) => [
+        id,
+        await currentOf(watch.port, before.get(id)),
+      ]),
     );
-    if (before + current.size > 0) view.dispatchEvent(new Event('change'));
+    current = new Map(found.filter(([, stall]) => stall !== null));
+    if (before.size + current.size > 0) view.dispatchEvent(new Event('change'));
   }
 
   if (isHere) {
@@ -71,8 +72,7 @@ export function startStalls(view) {
       .sort((a, b) => b.startedAt - a.startedAt)
       .slice(0, mostShown);
     list.replaceChildren(...past.map((stall) => row(stall, isOne)));
-    title.hidden = past.length === 0;
-    section.hidden = past.length === 0 && current.size === 0;
+    section.hidden = past.length === 0;
   };
 }
 
@@ -99,8 +99,8 @@ function row(stall, isOne) {
   );
 }
 
-/** Returns the current stall of a process by its watch; null if there is none, or no answer. */
-async function currentOf(port) {
+/** Returns the current stall of a process by its watch; null if there is none. Without an answer it is what was known before. */
+async function currentOf(port, before = null) {
   try {
     const response = await fetch(`http://${location.hostname}:${port}/stalls`, {
       credentials: 'omit',
@@ -108,7 +108,7 @@ async function currentOf(port) {
     });
     return (await response.json()).current;
   } catch {
-    return null;
+    return before;
   }
 }
 

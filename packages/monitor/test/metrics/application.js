@@ -1,7 +1,7 @@
 /**
  * A server that uses what the chat does not: a guard with more requests than it takes, a cached route, a pool, batches that are held,
  * an emitter whose events nobody handles or whose queue is full, one that holds as it pays and one that has not been asked to, a cluster
- * of one process, equal look-ups of a name, a bridge and durable tasks if there is a BROKER. Its metrics are at /metrics of a port that it prints.
+ * of one process, a watch of stalls, equal look-ups of a name, a bridge and durable tasks if there is a BROKER. Its metrics are at /metrics of a port that it prints.
  */
 import { lookup } from 'node:dns';
 import { createServer } from 'node:http';
@@ -9,6 +9,7 @@ import { serve } from '@millrace/cluster';
 import { guard } from '@millrace/guard';
 import { cached } from '@millrace/guard/cached';
 import { prometheus } from '@millrace/monitor/metrics';
+import { stalls } from '@millrace/monitor/stalls';
 import { bridge } from '@millrace/nats/events';
 import { TaskClient, TaskWorker } from '@millrace/nats/tasks';
 import { BatchEmitter } from 'millrace';
@@ -19,6 +20,7 @@ import { collectDefaultMetrics, register } from 'prom-client';
 
 collectDefaultMetrics();
 prometheus();
+stalls({ log: false });
 
 const pool = new Pool({ filename: new URL('./task.js', import.meta.url), maxThreads: 1 });
 const held = new BatchEmitter({ policy: 'fixed', maxDelay: 20, maxQueue: 50, onLost: () => {} });

@@ -56,7 +56,7 @@ export interface FunctionTime {
   selfMs: number;
   /** Time in it and in its callees, in ms. */
   totalMs: number;
-  /** Part of `selfMs` by the built-in function that it has called: `parse`, `readFileSync`, `RegExp: ^(a+)+$`. At most 20. */
+  /** Part of `selfMs` by the built-in function that it has called, such as `readFileSync`, as far as V8 tells. At most 20. */
   builtins: Record<string, number>;
 }
 

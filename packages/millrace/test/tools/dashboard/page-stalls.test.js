@@ -13,10 +13,10 @@ withBrowser('the page: stalls', (visit) => {
     const until = join(folder, 'go');
     const { app, url } = await start(t, { until });
     const page = await visit(t, url);
-    assert.equal(await page.isVisible('#stalls .blocked p'), false);
+    assert.equal(await page.isVisible('#blocked p'), false);
 
     app.send('block');
-    const live = '#stalls .blocked p';
+    const live = '#blocked p';
     await page.waitForSelector(
       `${live} >> text=/Blocked now: .*renderInvoice, .*app\\.js:\\d+, [\\d.]+ s/`,
     );
