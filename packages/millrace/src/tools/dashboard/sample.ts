@@ -54,13 +54,13 @@ export interface SwitchableFeature extends FeatureInfo {
 }
 
 /** Part of a stall that the page shows. */
-export type ShownStall = Pick<
+type ShownStall = Pick<
   Stall,
   'id' | 'startedAt' | 'duration' | 'state' | 'systemCall' | 'at' | 'builtin' | 'caller' | 'seen'
 >;
 
 /** Watch of a process. */
-export interface WatchInfo {
+interface WatchInfo {
   /** Port on this machine that answers while the process is blocked; null without one. */
   readonly port: number | null;
   /** The last stalls that are over, oldest first. */
