@@ -1,7 +1,7 @@
-/** The matrix that is kept in bench/measured/stalls-matrix.json. A later run replaces the cells that it has measured. */
+/** The matrix that is kept in bench/measured/stalls-matrix.txt, a line of JSON for each cell. A later run replaces the cells that it has measured. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-const file = new URL('../../measured/stalls-matrix.json', import.meta.url);
+const file = new URL('../../measured/stalls-matrix.txt', import.meta.url);
 
 /**
  * One cell: blocks by outcome, of one kind, under one tool, on one release of Node.js.
@@ -10,12 +10,18 @@ const file = new URL('../../measured/stalls-matrix.json', import.meta.url);
  */
 
 /** @returns {Row[]} */
-export const keptMatrix = () => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []);
+export const keptMatrix = () =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    : [];
 
 /** Keeps rows in place of those of the same cells, and the others as they are. @param {Row[]} rows */
 export function keepMatrix(rows) {
   const key = ({ kind, tool, release }) => `${kind} ${tool} ${release}`;
   const all = new Map([...keptMatrix(), ...rows].map((row) => [key(row), row]));
-  const lines = [...all.keys()].sort().map((each) => `  ${JSON.stringify(all.get(each))}`);
-  writeFileSync(file, `[\n${lines.join(',\n')}\n]\n`);
+  const lines = [...all.keys()].sort().map((each) => `${JSON.stringify(all.get(each))}\n`);
+  writeFileSync(file, lines.join(''));
 }
