@@ -102,10 +102,7 @@ const added = (metric, of, floor, bound) => [
 function idle(quick) {
   const seconds = quick ? 5 : 30;
   const arm = (name) =>
-    cpuShare([], false, seconds, {
-      execArgv: preload,
-      env: { ...process.env, MILLRACE: modes[name] },
-    });
+    cpuShare([], false, seconds, { flags: preload, env: { MILLRACE: modes[name] } });
   return {
     name: 'idle',
     arms: both(arm),

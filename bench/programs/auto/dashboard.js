@@ -5,10 +5,18 @@ import { commandOf, startChild } from '../../lib/child.js';
 const program = new URL('./idle.js', import.meta.url);
 const settleMs = 1500;
 
-/** The share of a core that the process takes. @param {import('node:child_process').ForkOptions} [how] options of its start */
-export async function cpuShare(args, isOpen, seconds, how = {}) {
-  const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
-  const child = fork(program, args, { ...how, stdio });
+/**
+ * The share of a core that the process takes.
+ *
+ * @param {string[]} args
+ * @param {boolean} isOpen whether the dashboard is looked at
+ * @param {number} seconds
+ * @param {object} [how] options of its start: `flags` of Node.js, and `env`
+ */
+export async function cpuShare(args, isOpen, seconds, { flags, env } = {}) {
+  const child = await startChild(commandOf(program, args, flags), { output: 'ignore', env });
+  // The process's own counter: the kernel's for other processes has a grain of hundredths of a second on some machines.
+  const cpuMs = () => child.ask('cpu');
   const viewer = new AbortController();
   try {
     const received = isOpen ? view(`${child.first.url}api/events`, viewer.signal) : null;

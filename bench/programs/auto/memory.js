@@ -11,8 +11,8 @@ const server = new URL('./server.js', import.meta.url);
 const settleMs = 1500;
 
 /** Memory of the server, started with these options of Node.js and this mode of auto. */
-export async function idleMemory(execArgv, mode = '') {
-  const child = fork(server, { execArgv, env: { ...process.env, MILLRACE: mode } });
+export async function idleMemory(flags, mode = '') {
+  const child = await startChild(commandOf(server, [], flags), { env: { MILLRACE: mode } });
   try {
     await sleep(settleMs);
     const sizes = readFileSync(`/proc/${child.pid}/smaps_rollup`, 'utf8');
