@@ -46,6 +46,8 @@ describe('a stall in JavaScript is named while it lasts', () => {
     sort: 'compareSlowly',
     gzip: 'blockInGzip',
     wait: 'blockInWait',
+    jobs: 'blockInJobs',
+    ticks: 'blockInTick',
   };
   for (const [kind, name] of Object.entries(cases)) {
     test(kind, async (t) => {
@@ -65,18 +67,6 @@ describe('a stall in JavaScript is named while it lasts', () => {
       assert.ok(stderr.includes(`millrace: ${over.summary}\n`), stderr);
     });
   }
-});
-
-test('a loop of promise jobs is reported, although few samples find its function', async (t) => {
-  const program = await blocked(t, 'jobs');
-  const during = await program.until((stall) => stall.samples > 0);
-  program.release();
-  const { code, stalls, stderr } = await program.end();
-  assert.equal(code, 0, stderr);
-  const over = stalls.find(({ id }) => id === during.id);
-  assert.equal(over.isOver, true);
-  assert.ok(over.duration >= during.duration);
-  assert.ok(stderr.includes(`millrace: ${over.summary}\n`), stderr);
 });
 
 describe('a stall in native code is named when that returns', { skip: !isLinux }, () => {
@@ -273,6 +263,56 @@ describe('the watched program', () => {
     const nodeArgs = ['--frozen-intrinsics', '--no-warnings'];
     const summary = await result(script, { nodeArgs });
     assert.match(summary, /; function unknown: errors of this program have no stacks, /);
+  });
+
+  test('is not paused while it listens for a debugger, and its stall says so', async () => {
+    const script = `${prelude}
+      async function spinInJobs() {
+        const end = performance.now() + 1000;
+        while (performance.now() < end) await null;
+      }
+      const watch = stalls({ log: false });
+      let summary = '';
+      watch.on('stall', (stall) => ({ summary } = stall));
+      while (!summary.includes('--inspect')) {
+        await spinInJobs();
+        await sleep(200);
+      }
+      console.log(JSON.stringify(summary));
+    `;
+    const summary = await result(script, { nodeArgs: ['--inspect=127.0.0.1:0'] });
+    assert.match(
+      summary,
+      /; no function of the program is on the stack, and it is not paused to find one, as it listens for a debugger \(--inspect\)$/,
+    );
+  });
+
+  test('goes on with a debugger session of its own, which sees each pause end', async () => {
+    const { paused, resumed, two } = await result(`${prelude}
+      import { Session } from 'node:inspector/promises';
+      const session = new Session();
+      session.connect();
+      await session.post('Debugger.enable');
+      let [paused, resumed] = [0, 0];
+      session.on('Debugger.paused', () => paused++);
+      session.on('Debugger.resumed', () => resumed++);
+      async function spinInJobs() {
+        const end = performance.now() + 1000;
+        while (performance.now() < end) await null;
+      }
+      const watch = stalls({ log: false });
+      let isNamed = false;
+      watch.on('stall', ({ at }) => (isNamed ||= paused > 0 && at?.function === 'spinInJobs'));
+      while (!isNamed) {
+        await spinInJobs();
+        await sleep(200);
+      }
+      const { result } = await session.post('Runtime.evaluate', { expression: '1 + 1' });
+      console.log(JSON.stringify({ paused, resumed, two: result.value }));
+    `);
+    assert.equal(two, 2);
+    assert.ok(paused > 0);
+    assert.equal(resumed, paused);
   });
 
   test('ends at once, with its exit code, and prints nothing', async () => {

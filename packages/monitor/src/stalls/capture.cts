@@ -6,9 +6,15 @@
  * JavaScript is interrupted within a millisecond, also in a regular expression. Native code is not: the function runs when it returns. A sample
  * is *late* if the main thread computed or slept for long between question and answer: then the stack is that of the caller.
  *
+ * V8 interrupts a queue of promise jobs or ticks between two of them, where no function of the program is on the stack. Then
+ * {@link Capture.askAtCall} has the debugger pause it there, step on to the next call of the program, and samples that. The session for it
+ * is open for at most a second. Each way out resumes: the sample, the time limit, the end of the stall, and the end of this thread,
+ * which closes its sessions. A program that listens for a debugger is never paused.
+ *
  * The interrupted program must not notice. No promise jobs or ticks run, as Node.js runs them by itself, and a
  * `prepareStackTrace` of the program is not called.
  */
+import type { Session } from 'node:inspector';
 import { builtin } from '@millrace/base/realm';
 import { hrtime } from '@millrace/base/timers';
 import { ownTimes } from './process-state.cjs';
@@ -21,13 +27,18 @@ const mostFrames = 64;
 const evaluation = /^ {4}at <anonymous>:1:\d+$/;
 /** Computing time in ms from which the thread counts as in native code. */
 const lateMs = 80;
+/** Longest time in ms to wait for a call of the program, with the debugger on. */
+const longestCallMs = 1000;
+/** Most steps of the debugger from code of Node.js to a call of the program. */
+const mostSteps = 8;
 
 /** Hides the function, in the main thread. `post` must not throw. */
 export function hideSampler(post: (answer: ToWatchdog) => void): () => void {
   const holder = process as unknown as Record<symbol, ((number: number) => void) | undefined>;
+  const { url } = builtin('node:inspector');
   holder[Symbol.for(key)] = (number) => {
     const stack = stackOf();
-    post({ number, at: now(), times: ownTimes(), stack });
+    post({ number, at: now(), times: ownTimes(), stack, isInspected: url() !== undefined });
   };
   return () => {
     delete holder[Symbol.for(key)];
@@ -70,14 +81,24 @@ interface Frame extends Omit<StallFrame, 'file'> {
   readonly file: string | null;
 }
 
+/** Requested sample. */
+interface Request {
+  readonly at: number;
+  readonly times: ThreadTimes | null;
+  /** Open session of a sample at a call; null for the others. */
+  readonly session: Session | null;
+}
+
 /** Takes samples, one at a time, in the watchdog. */
 export class Capture {
   readonly #cwd: string;
   readonly #times: () => ThreadTimes | null;
   #number = 0;
-  #asked: { readonly at: number; readonly times: ThreadTimes | null } | null = null;
+  #asked: Request | null = null;
   /** The reason why there are no samples; null if there are. */
   why: string | null = null;
+  /** True if the program listens for a debugger. */
+  isInspected = false;
 
   /** `times`: CPU times of the main thread; null if unknown. */
   constructor(cwd: string, times: () => ThreadTimes | null) {
@@ -91,34 +112,80 @@ export class Capture {
 
   /** Requests a sample, unless one is pending. */
   ask(): void {
+    this.#request((session) => {
+      this.#evaluate(session);
+      session.disconnect();
+      return null;
+    });
+  }
+
+  /** Requests a sample at the next call of a function of the program, which is paused there for it, unless one is pending. */
+  askAtCall(): void {
+    this.#request((session) => {
+      // The listeners may be called within any function of this thread: they change nothing but the session.
+      const internal = new Set<string>();
+      let steps = 0;
+      session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => {
+        if (url.startsWith('node:')) internal.add(scriptId);
+      });
+      session.on('Debugger.paused', ({ params: { callFrames } }) => {
+        const isCall = callFrames.some(({ location }) => !internal.has(location.scriptId));
+        if (!isCall && steps++ < mostSteps) session.post('Debugger.stepInto');
+        else {
+          this.#evaluate(session);
+          resume(session);
+        }
+      });
+      session.post('Debugger.enable');
+      session.post('Debugger.pause');
+      return session;
+    });
+  }
+
+  /** `open` posts all that the session needs to post now; returns the session if it stays open. */
+  #request(open: (session: Session) => Session | null): void {
     if (this.#asked !== null || this.why !== null) return;
     this.#number++;
     try {
       const { Session } = builtin('node:inspector');
       const session = new Session();
       session.connectToMainThread();
-      session.post('Runtime.evaluate', {
-        expression: `process[Symbol.for('${key}')]?.(${this.#number})`,
-        silent: true,
-      });
-      session.disconnect();
+      const opened = open(session);
       // Read after the calls: this thread may have waited for a CPU meanwhile.
-      this.#asked = { at: now(), times: this.#times() };
+      this.#asked = { at: now(), times: this.#times(), session: opened };
     } catch (error) {
       this.why = (error as Error).message;
     }
   }
 
+  #evaluate(session: Session): void {
+    session.post('Runtime.evaluate', {
+      expression: `process[Symbol.for('${key}')]?.(${this.#number})`,
+      silent: true,
+    });
+  }
+
+  /** Drops the pending sample if it has waited too long for a call. Returns true then. */
+  expire(): boolean {
+    const asked = this.#asked;
+    if (!asked?.session || now() - asked.at < longestCallMs) return false;
+    this.forget();
+    return true;
+  }
+
   /** Drops the pending sample, which belongs to a past stall. */
   forget(): void {
+    const asked = this.#asked;
     this.#asked = null;
+    if (asked?.session) resume(asked.session);
   }
 
   /** Reads an answer; null if no sample is pending for it. */
-  read({ number, at, times, stack }: ToWatchdog): Sample | null {
+  read({ number, at, times, stack, isInspected }: ToWatchdog): Sample | null {
     const asked = this.#asked;
     if (asked === null || number !== this.#number) return null;
     this.#asked = null;
+    this.isInspected = isInspected;
     if (stack === null) {
       this.why = 'errors of this program have no stacks, as with --frozen-intrinsics';
       return null;
@@ -129,7 +196,19 @@ export class Capture {
       .filter((line) => /^ {4}at /.test(line))
       .map((line) => frameOf(line, this.#cwd));
     const elapsed = at - asked.at;
-    return { frames, isLate: isLate(elapsed, asked.times, times), elapsed };
+    // A call is no native code, however long it took until it came.
+    const late = asked.session === null && isLate(elapsed, asked.times, times);
+    return { frames, isLate: late, elapsed };
+  }
+}
+
+/** Closes a session, paused or not. Idempotent. */
+function resume(session: Session): void {
+  try {
+    session.post('Debugger.resume');
+    session.disconnect();
+  } catch {
+    // It is closed.
   }
 }
 

@@ -24,23 +24,33 @@ const placeOf = ({ function: name, file, line, column }: StallFrame): string =>
 /** `1.3 s` */
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
+/** Reasons of missing names. */
+interface Obstacles {
+  /** Reason why there are no samples; null if there are. */
+  readonly why: string | null;
+  /** True if the program listens for a debugger, so that it was not paused. */
+  readonly isInspected: boolean;
+}
+
 /** Returns a sentence about a stall, without its end mark. */
-export function summaryOf(stall: Omit<Stall, 'summary'>, why: string | null): string {
+export function summaryOf(stall: Omit<Stall, 'summary'>, obstacles: Obstacles): string {
   const { isOver, duration, systemCall } = stall;
   const length = isOver
     ? `was blocked for ${seconds(duration)}`
     : `blocked for ${seconds(duration)} so far`;
   const call = systemCall === null ? '' : ` in ${systemCall}`;
-  return `event loop ${length}, ${words[stall.state]}${call}${functionOf(stall, why)}`;
+  return `event loop ${length}, ${words[stall.state]}${call}${functionOf(stall, obstacles)}`;
 }
 
-function functionOf(stall: Omit<Stall, 'summary'>, why: string | null): string {
+function functionOf(stall: Omit<Stall, 'summary'>, { why, isInspected }: Obstacles): string {
   const { at, builtin: called, caller, seen, samples, agreeing } = stall;
   if (at === null) {
     if (why !== null) return `; function unknown: ${why}`;
-    return samples === 0
-      ? '; function unknown until native code returns'
-      : '; no function of the program is on the stack';
+    if (samples === 0) return '; function unknown until native code returns';
+    const unpaused = isInspected
+      ? ', and it is not paused to find one, as it listens for a debugger (--inspect)'
+      : '';
+    return `; no function of the program is on the stack${unpaused}`;
   }
   const inside = called === null ? placeOf(at) : `${called} called from ${placeOf(at)}`;
   const outer = caller === null ? '' : `, called from ${placeOf(caller)}`;

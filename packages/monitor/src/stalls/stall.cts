@@ -111,4 +111,6 @@ export interface ToWatchdog {
   readonly times: ThreadTimes | null;
   /** Null: there are no stacks in this program. */
   readonly stack: string | null;
+  /** True if the inspector listens for a debugger, as with --inspect. */
+  readonly isInspected: boolean;
 }

@@ -41,6 +41,9 @@ const sampleMs = 20;
 /** Samples with a function of the program before the first line about a stall, which comes after `firstLineMs` at the latest. */
 const firstSamples = 5;
 const firstLineMs = 500;
+/** Samples without a function of the program before it is paused at its calls, and the most such pauses in a stall. */
+const emptySamples = 2;
+const mostPauses = 5;
 /** Time between two later samples, in ms, and their number. */
 const laterSampleMs = 1000;
 const mostSamples = 100;
@@ -64,6 +67,7 @@ interface OpenStall {
   readonly id: number;
   readonly samples: Samples;
   sampledAt: number;
+  pauses: number;
   isLogged: boolean;
   isAnswered: boolean;
   /** Number of looks at which the thread slept, by the name of its system call; null: in none. */
@@ -175,6 +179,7 @@ class Watchdog {
       id: this.#nextId++,
       samples: new Samples(),
       sampledAt: Number.NEGATIVE_INFINITY,
+      pauses: 0,
       isLogged: false,
       isAnswered: false,
       calls: new Map(),
@@ -186,15 +191,28 @@ class Watchdog {
       stall.calls.set(name, (stall.calls.get(name) ?? 0) + 1);
     }
     const { count, placed } = stall.samples;
-    const apart = placed < firstSamples ? 0 : laterSampleMs;
+    const isClear = placed >= firstSamples || stall.pauses >= mostPauses;
+    const apart = isClear ? laterSampleMs : 0;
     if (count < mostSamples && now - stall.sampledAt >= apart) {
       stall.sampledAt = now;
-      this.#capture.ask();
+      this.#sample(stall);
     }
     if (stall.isLogged) return;
     if (placed < firstSamples && now - heartbeat.since < this.#limit + firstLineMs) return;
     stall.isLogged = true;
     this.#log.stall(this.#describe(now, heartbeat, stall, false));
+  }
+
+  #sample(stall: OpenStall): void {
+    const capture = this.#capture;
+    if (capture.expire()) stall.pauses = mostPauses;
+    if (capture.isPending) return;
+    const { count, placed } = stall.samples;
+    const isBetweenJobs = placed < firstSamples && count - placed >= emptySamples;
+    if (isBetweenJobs && stall.pauses < mostPauses && !capture.isInspected) {
+      stall.pauses++;
+      capture.askAtCall();
+    } else capture.ask();
   }
 
   #sampled(answer: ToWatchdog): void {
@@ -232,7 +250,7 @@ class Watchdog {
       samples: stall.samples.count,
       ...stall.samples.read(),
     };
-    return { ...described, summary: summaryOf(described, this.#capture.why) };
+    return { ...described, summary: summaryOf(described, this.#capture) };
   }
 
   #state(): LoopState {

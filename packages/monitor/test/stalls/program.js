@@ -38,7 +38,17 @@ const kinds = {
     readFileSync(file); // blocks: fifo
   },
   jobs: async function blockInJobs() {
-    while (!existsSync(file)) await null;
+    while (!existsSync(file)) await null; // blocks: jobs
+  },
+  ticks: function blockInTicks() {
+    return new Promise((resolve) => {
+      const blockInTick = () => {
+        if (existsSync(file))
+          resolve(); // blocks: ticks
+        else process.nextTick(blockInTick); // blocks: ticks
+      };
+      blockInTick();
+    });
   },
 };
 
