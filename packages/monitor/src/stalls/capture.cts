@@ -8,8 +8,8 @@
  *
  * V8 interrupts a queue of promise jobs or ticks between two of them, where no function of the program is on the stack. Then
  * {@link Capture.askAtCall} has the debugger pause it there, step on to the next call of the program, and samples that. The session for it
- * is open for at most a second. Each way out resumes: the sample, the time limit, the end of the stall, and the end of this thread,
- * which closes its sessions. A program that listens for a debugger is never paused.
+ * is open for at most two seconds. Each way out resumes: the sample, the time limit, the end of the stall, and the end of this
+ * thread, which closes its sessions. A program that listens for a debugger is never paused.
  *
  * The interrupted program must not notice. No promise jobs or ticks run, as Node.js runs them by itself, and a
  * `prepareStackTrace` of the program is not called.
@@ -28,7 +28,7 @@ const evaluation = /^ {4}at <anonymous>:1:\d+$/;
 /** Computing time in ms from which the thread counts as in native code. */
 const lateMs = 80;
 /** Longest time in ms to wait for a call of the program, with the debugger on. */
-const longestCallMs = 1000;
+const longestCallMs = 2000;
 /** Most steps of the debugger from code of Node.js to a call of the program. */
 const mostSteps = 8;
 

@@ -41,6 +41,8 @@ const sampleMs = 20;
 /** Samples with a function of the program before the first line about a stall, which comes after `firstLineMs` at the latest. */
 const firstSamples = 5;
 const firstLineMs = 500;
+/** The same where the program has to be paused for a sample, which takes longer. */
+const pausedLineMs = 2000;
 /** Samples without a function of the program before it is paused at its calls, and the most such pauses in a stall. */
 const emptySamples = 2;
 const mostPauses = 5;
@@ -198,7 +200,8 @@ class Watchdog {
       this.#sample(stall);
     }
     if (stall.isLogged) return;
-    if (placed < firstSamples && now - heartbeat.since < this.#limit + firstLineMs) return;
+    const lineMs = stall.pauses > 0 && placed === 0 ? pausedLineMs : firstLineMs;
+    if (placed < firstSamples && now - heartbeat.since < this.#limit + lineMs) return;
     stall.isLogged = true;
     this.#log.stall(this.#describe(now, heartbeat, stall, false));
   }
