@@ -8,12 +8,20 @@ import {
   type StallStats,
   type Stalls,
   stalls,
+  type WorkerStall,
 } from '@millrace/monitor/stalls';
 
 const probes: ProbeOptions = { port: 0, host: '::', readyAfter: 1, liveAfter: 2 };
-const options: StallOptions = { limit: 50, interval: 50, log: 'json', linesPerMinute: 1, probes };
+const options: StallOptions = {
+  limit: 50,
+  interval: 50,
+  log: 'json',
+  linesPerMinute: 1,
+  workers: 500,
+  probes,
+};
 const watch: Stalls = stalls(options);
-stalls({ log: false, probes: false });
+stalls({ log: false, workers: false, probes: false });
 // @ts-expect-error: no format of that name
 stalls({ log: 'xml' });
 
@@ -24,6 +32,7 @@ watch.on('stall', (stall: Stall) => {
   stall.duration = 0;
   return [frame?.line, state];
 });
+watch.on('workerStall', ({ worker, task }: WorkerStall) => [worker.id.toFixed(), task?.usual]);
 watch.on('probes', ({ host, port }) => [host.length, port.toFixed()]);
 const [last]: Stall[] = watch.recent();
 const { counts }: StallStats = watch.stats();

@@ -26,7 +26,13 @@ export {
 export type { FunctionSource, LoadBalancer, PoolOptions, RunOptions } from './options.js';
 export { type CloseOptions, Pool, Pool as Piscina, type PoolEvents, version } from './pool.js';
 export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './queue.js';
-export type { DurationsSummary, PoolHistogram, PoolStats, PoolTimes } from './stats.js';
+export type {
+  DurationsSummary,
+  PoolHistogram,
+  PoolStats,
+  PoolTimes,
+  RunningTask,
+} from './stats.js';
 export type { PoolWorker } from './thread.js';
 export type { TaskContext } from './worker/functions.cjs';
 export {

@@ -38,18 +38,22 @@ export interface Board {
   readonly startedMs: Float64Array;
   /** Run time in ms. */
   readonly tookMs: Float64Array;
+  /** One word: the worker's thread id of the system; 0 if unknown. */
+  readonly systemThread: Int32Array;
 }
 
 const wordBytes = places * Int32Array.BYTES_PER_ELEMENT;
 const timeBytes = places * Float64Array.BYTES_PER_ELEMENT;
 
-export const newBoard = (): SharedArrayBuffer => new SharedArrayBuffer(wordBytes + 2 * timeBytes);
+export const newBoard = (): SharedArrayBuffer =>
+  new SharedArrayBuffer(wordBytes + 2 * timeBytes + Int32Array.BYTES_PER_ELEMENT);
 
 export function boardOf(memory: SharedArrayBuffer): Board {
   return {
     words: new Int32Array(memory, 0, places),
     startedMs: new Float64Array(memory, wordBytes, places),
     tookMs: new Float64Array(memory, wordBytes + timeBytes, places),
+    systemThread: new Int32Array(memory, wordBytes + 2 * timeBytes, 1),
   };
 }
 

@@ -26,7 +26,7 @@ import { afterMicrotasks, atTurnEnd, nextMicrotask, onceAt } from '@millrace/bas
 import type { LoadBalancer, Settings } from './options.js';
 import { ENDED, type Failure, type Reply } from './protocol.cjs';
 import type { RunQueue } from './queue.js';
-import { finite, type PoolStats, timesOf } from './stats.js';
+import { finite, type PoolStats, type RunningTask, timesOf } from './stats.js';
 import {
   batchSize,
   failureOf,
@@ -643,10 +643,14 @@ export class Scheduler implements TaskOwner {
     let ahead = 0;
     let ready = 0;
     let busy = 0;
+    const tasks: RunningTask[] = [];
+    const nowMs = performance.now();
     for (const thread of workers.threads) {
       ahead += thread.ahead;
       if (thread.isReady) ready++;
       if (thread.inFlight > 0) busy++;
+      const task = thread.runningTask(nowMs);
+      if (task !== null) tasks.push(task);
     }
     const { completed, failed, refused, batches, batched, ...others } = this.#counts;
     const total = workers.threads.length;
@@ -654,6 +658,7 @@ export class Scheduler implements TaskOwner {
       queued: { high, normal, low, ahead, total: queue.size + ahead },
       maxQueue: this.#settings.maxQueue,
       running: this.#running - ahead,
+      tasks,
       completed,
       failed,
       refused,

@@ -39,6 +39,21 @@ export interface PoolTimes {
   readonly max: number;
 }
 
+/** Running task. */
+export interface RunningTask {
+  /** Thread id of its worker. */
+  readonly worker: number;
+  /** Thread id of the system, for /proc; null outside Linux. */
+  readonly systemThread: number | null;
+  /** Name of its function in its file. */
+  readonly name: string;
+  readonly filename: string;
+  /** Time in ms since it began. */
+  readonly ranMs: number;
+  /** Recent mean run time of the function's tasks in ms; null until one has ended. */
+  readonly meanMs: number | null;
+}
+
 /** Snapshot that `Pool.stats()` returns. */
 export interface PoolStats {
   /** Waiting tasks, here or in a worker. Those in workers are counted only as `ahead` and in `total`. */
@@ -53,6 +68,8 @@ export interface PoolStats {
   readonly maxQueue: number;
   /** Running tasks. */
   readonly running: number;
+  /** Oldest running task of each worker that has one. */
+  readonly tasks: readonly RunningTask[];
   /** Settled calls; those among them that were rejected. */
   readonly completed: number;
   readonly failed: number;

@@ -42,6 +42,7 @@ import {
   type Stop,
   WAITING,
 } from './protocol.cjs';
+import type { RunningTask } from './stats.js';
 import { isShort, type PoolFunction, type Task, type TaskThread } from './task.js';
 
 /** Tasks behind one that has run this long, in ms, are given to a worker that has none; so are those that take longer than this together. */
@@ -424,6 +425,16 @@ export class Thread implements PoolWorker, TaskThread {
   /** Returns the time for which a task of it has run, in ms; 0 if it has not begun. */
   ranMs(task: Task, nowMs: number): number {
     return this.word(task) === WAITING ? 0 : nowMs - this.begunMs(task);
+  }
+
+  /** Returns its oldest running task, for statistics; null if it runs none for which a caller waits. */
+  runningTask(nowMs: number): RunningTask | null {
+    const task = this.current;
+    if (task === null || this.word(task) === WAITING) return null;
+    const { name, filename, meanMs } = task.fn;
+    const systemThread = Atomics.load(this.board.systemThread, 0) || null;
+    const ranMs = nowMs - this.begunMs(task);
+    return { worker: this.id, systemThread, name, filename, ranMs, meanMs };
   }
 
   /** Reports whether what it has to begin stands behind a task of unusual length. */

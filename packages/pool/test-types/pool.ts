@@ -24,6 +24,7 @@ import Main, {
   type PoolTask,
   type PoolWorker,
   queueOptionsSymbol,
+  type RunningTask,
   type RunOptions,
   type TaskContext,
   type TaskQueue,
@@ -148,9 +149,18 @@ const percentiles: number[] = summary ? [summary.p0_001, summary.p50, summary.p9
 // @ts-expect-error: undefined with `recordTiming: false`
 histogram.runTime.mean;
 const stats: PoolStats = pool.stats();
-const { queued, workers, waitMs, runMs, memory, throttled, coreLimit } = stats;
+const { queued, workers, waitMs, runMs, memory, throttled, coreLimit, tasks } = stats;
+const usual: (number | null)[] = tasks.map(({ meanMs }: RunningTask) => meanMs);
 const cores: number | null = coreLimit;
-numbers.push(queued.high, queued.total, workers.idle, waitMs.p99, runMs.mean, memory.limitBytes);
+numbers.push(
+  usual.length,
+  queued.high,
+  queued.total,
+  workers.idle,
+  waitMs.p99,
+  runMs.mean,
+  memory.limitBytes,
+);
 // @ts-expect-error: plain data that is a copy, and nobody's to write to
 stats.completed = 0;
 

@@ -44,6 +44,24 @@ test('prewarm(): so many workers that have loaded the file; at most as many as t
     assert.throws(() => pool.prewarm(count), { name: 'MillraceError' });
 });
 
+test('stats().tasks: the running tasks, with their workers and usual times', async (t) => {
+  const pool = open(t, { maxThreads: 1 });
+  assert.deepEqual(pool.stats().tasks, []);
+  await warm(pool, 'task');
+  const { ended, release } = await hold(pool);
+  const before = pool.stats().tasks;
+  const [{ name, filename, meanMs, worker, systemThread, ranMs }] = before;
+  assert.equal(before.length, 1);
+  assert.deepEqual({ name, meanMs, worker }, { name: 'hold', meanMs: null, worker: ids(pool)[0] });
+  assert.match(filename, /tasks\.js$/);
+  assert.ok(ranMs >= 0);
+  assert.equal(typeof systemThread, process.platform === 'linux' ? 'number' : 'object');
+  release();
+  await ended;
+  await atRest(pool);
+  assert.deepEqual(pool.stats().tasks, []);
+});
+
 test('recycle(): each worker is replaced under load', async (t) => {
   const pool = open(t, { minThreads: 2, maxThreads: 2 });
   await pool.prewarm();

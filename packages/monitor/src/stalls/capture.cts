@@ -22,7 +22,7 @@ import type { StallFrame, ThreadTimes, ToWatchdog } from './stall.cjs';
 
 /** Name of the hidden function, a property of `process`. */
 const key = 'millrace.stalls.sample';
-const mostFrames = 64;
+export const mostFrames = 64;
 /** Line of the evaluated expression. Lines above it belong to the hidden function. */
 const evaluation = /^ {4}at <anonymous>:1:\d+$/;
 /** Computing time in ms from which the thread counts as in native code. */
@@ -35,9 +35,10 @@ const mostSteps = 8;
 /** Hides the function, in the main thread. `post` must not throw. */
 export function hideSampler(post: (answer: ToWatchdog) => void): () => void {
   const holder = process as unknown as Record<symbol, ((number: number) => void) | undefined>;
-  const { url } = builtin('node:inspector');
+  // Node.js may have been built without it.
+  const url = process.features.inspector ? builtin('node:inspector').url : () => undefined;
   holder[Symbol.for(key)] = (number) => {
-    const stack = stackOf();
+    const stack = stackOf(mostFrames);
     post({ number, at: now(), times: ownTimes(), stack, isInspected: url() !== undefined });
   };
   return () => {
@@ -46,18 +47,20 @@ export function hideSampler(post: (answer: ToWatchdog) => void): () => void {
 }
 
 /** Monotonic time in ms, which all threads share: that of `performance` begins anew in each. */
-const now = (): number => Number(hrtime() / 1000n) / 1000;
+export const now = (): number => Number(hrtime() / 1000n) / 1000;
 
-const changed = ['stackTraceLimit', 'prepareStackTrace'] as const;
-
-/** Reads a stack; null if stacks are unavailable: with frozen intrinsics, or with accessors of the program in the way. */
-function stackOf(): string | null {
+/**
+ * Reads a stack; null if stacks are unavailable: with frozen intrinsics, or with accessors of the program in the way. It uses nothing of this
+ * file, as worker threads evaluate its text.
+ */
+export function stackOf(most: number): string | null {
+  const changed = ['stackTraceLimit', 'prepareStackTrace'] as const;
   const before = changed.map((name) => Object.getOwnPropertyDescriptor(Error, name));
   const [limit, prepare] = before;
   if ([limit, prepare].some((each) => each !== undefined && !('value' in each))) return null;
   if (prepare?.value !== undefined && !prepare.writable) return null;
   try {
-    Reflect.set(Error, 'stackTraceLimit', mostFrames);
+    Reflect.set(Error, 'stackTraceLimit', most);
     if (prepare?.value !== undefined) Reflect.set(Error, 'prepareStackTrace', undefined);
     return new Error('').stack ?? null;
   } finally {
@@ -67,8 +70,8 @@ function stackOf(): string | null {
   }
 }
 
-/** Stack of the main thread. */
-interface Sample {
+/** Stack of a thread. */
+export interface Sample {
   readonly frames: readonly Frame[];
   /** True if it was taken when native code returned. */
   readonly isLate: boolean;
@@ -77,7 +80,7 @@ interface Sample {
 }
 
 /** Line of a stack. Without a file it is a function of V8. */
-interface Frame extends Omit<StallFrame, 'file'> {
+export interface Frame extends Omit<StallFrame, 'file'> {
   readonly file: string | null;
 }
 
@@ -191,10 +194,8 @@ export class Capture {
       return null;
     }
     const lines = stack.split('\n');
-    const frames = lines
-      .slice(lines.findIndex((line) => evaluation.test(line)) + 1)
-      .filter((line) => /^ {4}at /.test(line))
-      .map((line) => frameOf(line, this.#cwd));
+    const own = lines.findIndex((line) => evaluation.test(line)) + 1;
+    const frames = framesOf(lines.slice(own), this.#cwd);
     const elapsed = at - asked.at;
     // A call is no native code, however long it took until it came.
     const late = asked.session === null && isLate(elapsed, asked.times, times);
@@ -213,11 +214,19 @@ function resume(session: Session): void {
 }
 
 /** Reports whether the thread computed or slept for long within `elapsed` ms. A wait for a CPU does not count. */
-function isLate(elapsed: number, before: ThreadTimes | null, after: ThreadTimes | null): boolean {
+export function isLate(
+  elapsed: number,
+  before: ThreadTimes | null,
+  after: ThreadTimes | null,
+): boolean {
   if (before === null || after === null) return elapsed > lateMs;
   const cpu = after.cpu - before.cpu;
   return cpu > lateMs || elapsed - cpu - (after.starved - before.starved) > lateMs;
 }
+
+/** Reads the lines of a stack; others are dropped. */
+export const framesOf = (lines: readonly string[], cwd: string): Frame[] =>
+  lines.filter((line) => /^ {4}at /.test(line)).map((line) => frameOf(line, cwd));
 
 /** `    at fn (file:1:2)`, `    at file:1:2`, `    at RegExp.test (<anonymous>)`. */
 function frameOf(line: string, cwd: string): Frame {
@@ -230,7 +239,8 @@ function frameOf(line: string, cwd: string): Frame {
   return { function: called, file: local(file!, cwd), line: Number(row), column: Number(column) };
 }
 
-function local(file: string, cwd: string): string {
+/** Returns a path, relative to the working folder if it is inside it. */
+export function local(file: string, cwd: string): string {
   const path = file.startsWith('file://') ? pathOf(file) : file;
   return path.startsWith(`${cwd}/`) || path.startsWith(`${cwd}\\`)
     ? path.slice(cwd.length + 1)

@@ -25,6 +25,11 @@ export interface StallOptions {
   log?: 'text' | 'json' | false;
   /** Most lines per minute: 1 to 10,000; default 30. Lower it if the log is expensive. */
   linesPerMinute?: number;
+  /**
+   * Time in ms without a pause that counts as a stall of a worker thread, and for a task of a pool ten times its usual time, if that is longer:
+   * 100 to 86,400,000; default 2,000. Raise it if workers compute for longer; false: they are not watched.
+   */
+  workers?: number | false;
   /** Server of `/live`, `/ready`, `/metrics` and `/stalls` beside the loop; false: none. Default: false. */
   probes?: ProbeOptions | false;
 }
@@ -47,6 +52,7 @@ export const stallSchema = is.schema({
   interval: is.ms(10, 10_000, 100),
   log: is.choice(['text', 'json', false] as const, 'text'),
   linesPerMinute: is.integer(1, 10_000, 30),
+  workers: is.or(is.either(is.ms(100, 24 * hourMs), is.choice([false] as const)), 2000),
   probes: is.either(is.choice([false] as const), is.object(probeSchema)),
 } satisfies is.FieldsOf<StallOptions>);
 

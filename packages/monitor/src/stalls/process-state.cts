@@ -8,9 +8,9 @@
  * twice in a row is the loop's. A wrong guess, by two short calls of execSync, ends with the next two right ones.
  */
 import { builtin } from '@millrace/base/realm';
-import type { ThreadTimes } from './stall.cjs';
+import type { StallState, ThreadTimes } from './stall.cjs';
 
-const { openSync, readFileSync, readSync } = builtin('node:fs');
+const { closeSync, openSync, readFileSync, readSync } = builtin('node:fs');
 const { arch } = process;
 
 /** System call in which a thread sleeps. */
@@ -78,7 +78,8 @@ const names = new Map(
 
 const nsPerMs = 1e6;
 
-const parse = (schedstat: string): ThreadTimes => {
+/** Reads a file `schedstat`. */
+export const timesOf = (schedstat: string): ThreadTimes => {
   const [cpu, starved] = schedstat.split(' ');
   return { cpu: Number(cpu) / nsPerMs, starved: Number(starved) / nsPerMs };
 };
@@ -86,10 +87,18 @@ const parse = (schedstat: string): ThreadTimes => {
 /** Returns the CPU times of the calling thread; null if unavailable. A wait counts when it is over, so these are exact. */
 export function ownTimes(): ThreadTimes | null {
   try {
-    return parse(readFileSync('/proc/thread-self/schedstat', 'latin1'));
+    return timesOf(readFileSync('/proc/thread-self/schedstat', 'latin1'));
   } catch {
     return null;
   }
+}
+
+/** Returns the state of a thread for most of the time. */
+export function stateOf(duration: number, cpu: number | null, starved: number | null): StallState {
+  if (cpu === null || starved === null) return 'unknown';
+  const parked = duration - cpu - starved;
+  if (parked > cpu && parked > starved) return 'parked';
+  return starved > cpu ? 'starved' : 'computing';
 }
 
 export class ThreadState {
@@ -124,7 +133,7 @@ export class ThreadState {
   }
 
   times(): ThreadTimes {
-    return parse(this.#read(this.#schedstat));
+    return timesOf(this.#read(this.#schedstat));
   }
 
   /** Returns the system call in which the thread sleeps; null if it sleeps in none, undefined if it runs or is ready to run. */
@@ -153,6 +162,12 @@ export class ThreadState {
     if (fd < 0) return;
     if (fd === this.#candidate) this.#loop = fd;
     this.#candidate = fd;
+  }
+
+  /** Closes the files. */
+  close(): void {
+    closeSync(this.#schedstat);
+    closeSync(this.#syscall);
   }
 
   #read(fd: number): string {

@@ -5,7 +5,7 @@
  */
 import { builtin } from '@millrace/base/realm';
 import { performance } from '@millrace/base/timers';
-import type { Stall, StallFrame } from './stall.cjs';
+import type { Stall, StallFrame, WorkerStall } from './stall.cjs';
 
 const { writeSync } = builtin('node:fs');
 const stderr = 2;
@@ -42,6 +42,24 @@ export function summaryOf(stall: Omit<Stall, 'summary'>, obstacles: Obstacles): 
   return `event loop ${length}, ${words[stall.state]}${call}${functionOf(stall, obstacles)}`;
 }
 
+/** Returns a sentence about a stall of a worker thread. */
+export function workerSummaryOf(stall: Omit<WorkerStall, 'summary'>): string {
+  const { isOver, duration, state, systemCall, worker, task } = stall;
+  const file = worker.file === null || task !== null ? '' : ` (${worker.file})`;
+  const length = isOver
+    ? `was blocked for ${seconds(duration)}`
+    : `blocked for ${seconds(duration)} so far`;
+  const call = systemCall === null ? '' : ` in ${systemCall}`;
+  const place = functionOf(stall, { why: null, isInspected: false });
+  return `worker thread ${worker.id}${file} ${length}, ${words[state]}${call}${taskOf(task)}${place}`;
+}
+
+function taskOf(task: WorkerStall['task']): string {
+  if (task === null) return '';
+  const usual = task.usual === null ? 'its first run' : `usually ${Math.round(task.usual)} ms`;
+  return `, in the task ${task.name} of ${task.file} (${usual})`;
+}
+
 function functionOf(stall: Omit<Stall, 'summary'>, { why, isInspected }: Obstacles): string {
   const { at, builtin: called, caller, seen, samples, agreeing } = stall;
   if (at === null) {
@@ -60,6 +78,9 @@ function functionOf(stall: Omit<Stall, 'summary'>, { why, isInspected }: Obstacl
     : `: in native code called from ${placeOf(at)} or just before${outer} (${grounds}, taken when it returned)`;
 }
 
+const typeOf = (stall: Stall | WorkerStall): string =>
+  'worker' in stall ? 'millrace.worker-stall' : 'millrace.stall';
+
 export class Log {
   readonly #format: 'text' | 'json' | false;
   readonly #linesPerMinute: number;
@@ -73,7 +94,7 @@ export class Log {
   }
 
   /** Writes a line about a stall. Returns false if the limit of the minute is reached. */
-  stall(stall: Stall): boolean {
+  stall(stall: Stall | WorkerStall): boolean {
     if (this.#format === false) return false;
     const minute = Math.floor(performance.now() / minuteMs);
     if (minute !== this.#minute) {
@@ -88,7 +109,7 @@ export class Log {
     const omitted = this.#omitted;
     this.#omitted = 0;
     if (this.#format === 'json')
-      this.#write(JSON.stringify({ type: 'millrace.stall', omitted, ...stall }));
+      this.#write(JSON.stringify({ type: typeOf(stall), omitted, ...stall }));
     else
       this.#write(
         `millrace: ${stall.summary}${omitted === 0 ? '' : `; ${omitted} more were not logged`}`,

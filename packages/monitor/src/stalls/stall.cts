@@ -60,6 +60,18 @@ export interface Stall {
   readonly summary: string;
 }
 
+/** Stall of a worker thread: it has not paused for too long. Its `cpu`, `starved` and `state` are those since the watch noticed. */
+export interface WorkerStall extends Stall {
+  /** Thread id, and file of the worker; null until it is known. */
+  readonly worker: { readonly id: number; readonly file: string | null };
+  /** Task of a pool that it runs: function, file, and usual time in ms; null without one. */
+  readonly task: {
+    readonly name: string;
+    readonly file: string;
+    readonly usual: number | null;
+  } | null;
+}
+
 /** Address of the probes, and the blocked times in ms after which they fail. */
 export interface ProbeSettings {
   readonly host: string;
@@ -74,6 +86,7 @@ export interface WatchdogSettings {
   readonly interval: number;
   readonly log: 'text' | 'json' | false;
   readonly linesPerMinute: number;
+  readonly workers: number | false;
   readonly probes: ProbeSettings | null;
 }
 

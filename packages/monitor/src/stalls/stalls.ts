@@ -18,6 +18,7 @@ import { announce } from '@millrace/base/sources';
 import { thisPackage } from '../package.cjs';
 import { hideSampler } from './capture.cjs';
 import { type StallOptions, stallOptions } from './options.js';
+import { Log } from './report.cjs';
 import {
   ANSWERED,
   READY,
@@ -27,12 +28,16 @@ import {
   type ToWatchdog,
   type WatchdogSettings,
   type WatchdogStart,
+  type WorkerStall,
 } from './stall.cjs';
+import { WorkerWatch } from './workers.js';
 
 /** Events of a watch. */
 export interface StallEvents {
   /** Emitted at the end of a stall. During a stall no listener can run; use the log and the probes then. */
   stall: [stall: Stall];
+  /** Emitted when a worker thread is found blocked, and at the end of its stall (`isOver`). */
+  workerStall: [stall: WorkerStall];
   /** Emitted when the probes listen. */
   probes: [address: { readonly host: string; readonly port: number }];
 }
@@ -46,6 +51,8 @@ export interface StallStats {
 
 /** Diagnostics channel that publishes each past stall; the message is the {@link Stall}. */
 const over = channel('millrace:stall');
+/** The same for stalls of worker threads, while they last and at their end; the message is the {@link WorkerStall}. */
+const ofWorkers = channel('millrace:worker-stall');
 const kept = 100;
 /** Most starts of the watchdog. */
 const mostStarts = 2;
@@ -60,6 +67,7 @@ const key = Symbol.for('millrace.stalls');
  * Watches the event loop of the main thread, until {@link stop}. Does not keep the process alive. Made by {@link stalls}.
  *
  * @fires stall when a stall is over
+ * @fires workerStall when a worker thread is found blocked, and when that is over
  * @fires probes when the probes listen
  */
 export class Stalls extends EventEmitter<StallEvents> {
@@ -82,6 +90,7 @@ export class Stalls extends EventEmitter<StallEvents> {
   #worker: Worker | null = null;
   #port: MessagePort | null = null;
   #unhide: (() => void) | null = null;
+  #workers: WorkerWatch | null = null;
 
   /** @internal */
   constructor(settings: WatchdogSettings) {
@@ -93,6 +102,16 @@ export class Stalls extends EventEmitter<StallEvents> {
       if (this.#port !== null) Reflect.apply(postMessage, this.#port, [answer]);
     });
     this.#start();
+    const { workers, log, linesPerMinute } = settings;
+    if (workers !== false) {
+      const lines = new Log(log, linesPerMinute);
+      const isOwn = (worker: Worker): boolean => worker === this.#worker;
+      this.#workers = new WorkerWatch(workers, isOwn, (stall) => {
+        lines.stall(stall);
+        if (ofWorkers.hasSubscribers) ofWorkers.publish(stall);
+        this.emit('workerStall', stall);
+      });
+    }
     announce('stalls', this as Stalls, (each) => each.stats());
   }
 
@@ -115,6 +134,8 @@ export class Stalls extends EventEmitter<StallEvents> {
     if (holder[key] === this) delete holder[key];
     this.#unhide?.();
     this.#unhide = null;
+    this.#workers?.stop();
+    this.#workers = null;
     this.#release();
   }
 

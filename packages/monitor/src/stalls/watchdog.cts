@@ -19,14 +19,13 @@ import { builtin } from '@millrace/base/realm';
 import { performance, setTimeout, wallClock } from '@millrace/base/timers';
 import { Capture, Samples } from './capture.cjs';
 import { type LoopState, serveProbes } from './probes.cjs';
-import { ThreadState } from './process-state.cjs';
+import { stateOf, ThreadState } from './process-state.cjs';
 import { Log, summaryOf } from './report.cjs';
 import {
   ANSWERED,
   type ProbeSettings,
   READY,
   type Stall,
-  type StallState,
   type ThreadTimes,
   type ToMain,
   type ToWatchdog,
@@ -283,14 +282,6 @@ class Watchdog {
   #tell(message: ToMain): void {
     this.#settings.port.postMessage(message);
   }
-}
-
-/** Returns the state of a thread for most of the time. */
-function stateOf(duration: number, cpu: number | null, starved: number | null): StallState {
-  if (cpu === null || starved === null) return 'unknown';
-  const parked = duration - cpu - starved;
-  if (parked > cpu && parked > starved) return 'parked';
-  return starved > cpu ? 'starved' : 'computing';
 }
 
 /** Returns the folder of this thread in /proc. */
