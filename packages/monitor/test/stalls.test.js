@@ -1,7 +1,7 @@
 /** Real programs that block their event loop: what the watch says while they do, and afterwards. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -125,6 +125,18 @@ describe('the log', () => {
     assert.ok(stderr.trim().split('\n').length < count, stderr);
   });
 
+  test('does without a stderr that is full', { skip: !existsSync('/dev/full') }, async () => {
+    const { code, stdout } = await run(
+      `${prelude}
+      const watch = stalls();
+      await stalled(watch);
+      console.log(JSON.stringify(watch.why));
+    `,
+      { command: ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'] },
+    );
+    assert.deepEqual({ code, stdout }, { code: 0, stdout: 'null\n' });
+  });
+
   test('does without a stderr that is closed', async () => {
     const { code, stdout } = await run(`${prelude}
       import { closeSync } from 'node:fs';
@@ -210,6 +222,59 @@ describe('probes', () => {
     const sentence = `probes cannot listen on 127.0.0.1:${port}: the port is taken; choose another one`;
     assert.deepEqual({ code, stdout }, { code: 0, stdout: `null ${sentence}\n` }, stderr);
     assert.ok(stderr.includes(`millrace: ${sentence}\n`), stderr);
+  });
+});
+
+describe('a stall', () => {
+  test('in the first turn of the program is reported', async () => {
+    const { summary } = await result(`${prelude}
+      const watch = stalls({ log: false });
+      function blockAtStart() {
+        const end = performance.now() + 5000;
+        while (performance.now() < end);
+      }
+      blockAtStart();
+      const named = ({ at }) => at?.function === 'blockAtStart';
+      while (!watch.recent().some(named)) await sleep(20);
+      console.log(JSON.stringify(watch.recent().find(named)));
+    `);
+    assert.match(summary, /: in (.* called from )?blockAtStart \(/);
+  });
+
+  test("in a listener of 'exit' is logged while it lasts", async (t) => {
+    const program = await blocked(t, 'exit');
+    await program.until((stall) => at([stall], 'blockAtExit') !== undefined);
+    await program.logged(' so far, ');
+    program.release();
+    const { code, stderr } = await program.end();
+    assert.equal(code, 7);
+    assert.match(stderr, /^millrace: event loop blocked for .*blockAtExit/m);
+    assert.doesNotMatch(stderr, /debugger/);
+  });
+
+  test("in a listener of 'stall' is a stall of its own", async () => {
+    const [first, second] = await result(`${prelude}
+      const watch = stalls({ log: false });
+      function blockInListener() {
+        spin();
+      }
+      let isNested = false;
+      watch.on('stall', () => {
+        if (!isNested) blockInListener();
+        isNested = true;
+      });
+      await stalled(watch);
+      const nested = ({ stack }) => stack.some((frame) => frame.function === 'blockInListener');
+      while (!watch.recent().some(nested)) {
+        isNested = false;
+        await stalled(watch);
+      }
+      const over = watch.recent();
+      const index = over.findIndex(nested);
+      console.log(JSON.stringify([over[index - 1], over[index]]));
+    `);
+    assert.equal(second.id, first.id + 1);
+    assert.ok(second.duration > 0);
   });
 });
 

@@ -40,6 +40,12 @@ const kinds = {
   jobs: async function blockInJobs() {
     while (!existsSync(file)) await null; // blocks: jobs
   },
+  exit: function blockAtExitOnly() {
+    process.on('exit', function blockAtExit() {
+      while (!existsSync(file)); // blocks: exit
+    });
+    process.exit(7);
+  },
   ticks: function blockInTicks() {
     return new Promise((resolve) => {
       const blockInTick = () => {
