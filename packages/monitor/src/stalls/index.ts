@@ -3,6 +3,6 @@
  *
  * @module monitor/stalls
  */
-export type { ProbeOptions, StallOptions } from './options.js';
+export { type ProbeOptions, type StallOptions, stallSchema } from './options.js';
 export type { Stall, StallFrame, StallState, WorkerStall } from './stall.cjs';
-export { type StallEvents, type StallStats, Stalls, stalls } from './stalls.js';
+export { presentWatch, type StallEvents, type StallStats, Stalls, stalls } from './stalls.js';
