@@ -70,9 +70,10 @@ describe('a stall in JavaScript is named while it lasts', () => {
 });
 
 describe('a stall in native code is named when that returns', { skip: !isLinux }, () => {
-  for (const [kind, name, call] of [
-    ['child', 'blockInChild', /^epoll_p?wait$/],
-    ['fifo', 'blockInFifo', /^open(at)?$/],
+  for (const [kind, name, call, seen] of [
+    ['child', 'blockInChild', /^epoll_p?wait$/, ['after']],
+    // Its JavaScript runs between `open` and each `read`, and may be seen there.
+    ['fifo', 'blockInFifo', /^open(at)?$/, ['after', 'during']],
   ]) {
     test(kind, async (t) => {
       const program = await blocked(t, kind);
@@ -86,8 +87,8 @@ describe('a stall in native code is named when that returns', { skip: !isLinux }
       const { code, stalls, stderr } = await program.end();
       assert.equal(code, 0, stderr);
       const over = at(stalls, name);
-      assert.equal(over.seen, 'after');
-      assert.match(over.summary, /, taken when it returned\)$/);
+      assert.ok(seen.includes(over.seen), over.seen);
+      if (over.seen === 'after') assert.match(over.summary, /, taken when it returned\)$/);
       assertAt(over, kind);
     });
   }
