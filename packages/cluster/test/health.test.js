@@ -9,16 +9,23 @@ test('each process can tell the health of all', async (t) => {
   const program = await start(t, 'plain.js', { workers: 2 });
   for (let i = 0; i < 4; i++) await program.get();
   const pids = await program.pids();
-  const { status, headers, text } = await program.get('/health');
-  assert.deepEqual([status, headers['content-type']], [200, 'application/json']);
-  const health = JSON.parse(text);
+  let asked = 0;
+  let health;
+  // On a busy machine a process may need longer than it has.
+  do {
+    const { status, headers, text } = await program.get('/health');
+    assert.ok(status === 200 || status === 503, `${status}`);
+    assert.equal(headers['content-type'], 'application/json');
+    health = JSON.parse(text);
+    asked++;
+  } while (!health.processes?.every(({ report }) => report !== null));
   assert.deepEqual([health.status, health.wanted, health.ready], ['ok', 2, 2]);
   assert.deepEqual(
     health.processes.map(({ pid }) => pid),
     pids,
   );
   const { total, processes } = health;
-  assert.equal(total.values.answers, 5);
+  assert.equal(total.values.answers, 4 + asked);
   for (const key of ['rss', 'heapUsed', 'connections']) {
     assert.equal(
       total[key],

@@ -1,7 +1,7 @@
 // Tasks whose worker ends while they run.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hold, open, outcomes, repeat, shared } from './support.js';
+import { hold, open, outcomes, repeat, shared, warm } from './support.js';
 
 const ended = { code: 'MILLRACE_E_WORKER', message: /worker exited with code: 3/ };
 
@@ -42,7 +42,7 @@ test('those that had not begun run elsewhere, in their order, once, without aski
   const pool = open(t);
   const count = 40;
   const runs = shared(count);
-  for (let n = 0; n < 40; n++) await pool.run({}, { name: 'attempt' });
+  await warm(pool, 'attempt');
   const held = await hold(pool);
   const calls = repeat(count, (n) =>
     pool.run({ n, runs, deaths: n === 5 ? 1 : 0 }, { name: 'attempt' }),
