@@ -63,6 +63,7 @@ export const notRun = {
   'docs/reference/guard.md#observing': OUTPUT,
   'docs/reference/lab.md#tune': OUTPUT,
   'docs/reference/stalls.md#stalls': OUTPUT,
+  'docs/reference/stalls.md#worker-threads': OUTPUT,
   'docs/guides/deploy.md#probes-of-a-blocked-process':
     'a part of a manifest: deploy/test reads a whole one',
   'docs/guides/deploy.md#app-engine': ACCOUNT,

@@ -71,7 +71,7 @@ export function stackOf(most: number): string | null {
 }
 
 /** Stack of a thread. */
-export interface Sample {
+interface Sample {
   readonly frames: readonly Frame[];
   /** True if it was taken when native code returned. */
   readonly isLate: boolean;
@@ -80,7 +80,7 @@ export interface Sample {
 }
 
 /** Line of a stack. Without a file it is a function of V8. */
-export interface Frame extends Omit<StallFrame, 'file'> {
+interface Frame extends Omit<StallFrame, 'file'> {
   readonly file: string | null;
 }
 
