@@ -12,10 +12,11 @@ export function compare(
     before = '',
     node = '',
     rounds = 1,
-    seconds = 0.5,
     more = [],
     url = '/',
     isOpen = more.includes('-R'),
+    // A closed loop is refused where the start of the generator takes most of it.
+    seconds = isOpen ? 0.5 : 3,
   },
 ) {
   const folder = folderFor(t);
