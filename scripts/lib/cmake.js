@@ -45,7 +45,7 @@ async function build(source, preset, quiet, { args = [], target = 'all' } = {}) 
  * @param {Record<string, string>} [options.env] added to the environment
  * @param {string[]} [options.args] of ctest
  */
-function ctest(source, preset, quiet, { parallel = 1, seconds = 60, env, args = [] } = {}) {
+function ctest(source, preset, quiet, { parallel = 1, seconds = 300, env, args = [] } = {}) {
   const shown = ['--no-tests=error', '--output-on-failure', ...args];
   const limits = ['--parallel', `${parallel}`, '--timeout', `${seconds}`];
   const options = { env: { ...process.env, ...env }, timeoutMs: CTEST_TIMEOUT_MS };
