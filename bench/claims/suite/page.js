@@ -170,7 +170,7 @@ function thresholdText({ claimed, atLeast, atMost }) {
   return atMost === undefined ? `${times(claimed ?? atLeast)}×` : `at most ${atMost}`;
 }
 
-/** How an experiment ended, and its figures: by load, metric and arm, each named where it changes. */
+/** The end of an experiment, and its figures: by load, metric and arm, each named where it changes. */
 function experiment({ experiment: name, question, state, why, results }) {
   const took = results === null ? '' : `, ${duration(results.seconds)}`;
   const ended = `Ended: ${why === null ? state : `${state}: ${why}`}${took}.`;

@@ -31,7 +31,7 @@ export class Process {
   report = null;
   /** Its watch: `{ port, recent }`; null without one. */
   watch = null;
-  /** When its last sample came, in ms on the clock of this page. */
+  /** Time of its last sample, in ms on the clock of this page. */
   heardAt = performance.now();
 
   constructor(info) {

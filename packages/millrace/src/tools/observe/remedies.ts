@@ -1,5 +1,5 @@
 /**
- * What to do about a function that blocks the loop. The built-in function in which it spent most of its time tells: work that has an
+ * Remedies for a function that blocks the loop. The built-in function in which it spent most of its time tells: work that has an
  * asynchronous form needs no other thread, data that comes in pieces can be read in pieces, writes can be one; what is left has to be computed,
  * which is for a pool.
  */
