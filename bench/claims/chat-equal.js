@@ -65,4 +65,4 @@ export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];
 export const notes = (results) => growth(results, 'cpu_us_per_msg', 'CPU time of a message');
 
 /** So many that each of three metrics can be told from chance, in quick runs too. */
-export const rounds = { quick: 7, paper: 50 };
+export const rounds = { quick: 7, medium: 8, paper: 50 };

@@ -81,4 +81,4 @@ export const metrics = [
   ...[p50, p99, spread, cpuUse],
 ];
 
-export const rounds = { medium: 8 };
+export const rounds = { medium: 6 };

@@ -54,4 +54,4 @@ export const metrics = [messagesPerSecond, rateSpread, cpuPerMessage, p50, cores
 export const notes = (results) => growth(results, 'msgs_per_s', 'Messages a second');
 
 /** So many that each of three metrics can be told from chance, in quick runs too. */
-export const rounds = { quick: 7, paper: 50 };
+export const rounds = { quick: 7, medium: 8, paper: 50 };

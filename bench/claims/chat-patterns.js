@@ -57,4 +57,4 @@ export const cases = [
 
 export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];
 
-export const rounds = { medium: 8 };
+export const rounds = { medium: 6 };
