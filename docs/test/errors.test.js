@@ -48,7 +48,7 @@ describe(PAGE, () => {
   });
 });
 
-test('each code that is written in a package is in the table of packages/base/src/errors.ts', () => {
+test('each code that is written in a package is in the table of packages/base/src/errors.cts', () => {
   const known = ofNode();
   const strange = usedInNode().filter((name) => !known.includes(name));
   assert.deepEqual(strange, []);

@@ -70,7 +70,7 @@ export function entryPoints() {
         name: path.replace('.', name),
         source: (target.types ?? target.import?.types ?? '')
           .replace('./dist', `packages/${folder}/src`)
-          .replace(/\.d\.ts$/, '.ts'),
+          .replace(/\.d\.(c?)ts$/, '.$1ts'),
       }))
       .filter(({ name, source }) => sources.has(source) && !isShared(name));
   });

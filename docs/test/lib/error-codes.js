@@ -9,9 +9,9 @@ const matches = (text, pattern) => [
 const isSource = (path) => /\.(js|ts|cts)$/.test(path) && !/\/test\//.test(path);
 const texts = (folder) => files(folder).filter(isSource).map(read).join('\n');
 
-/** Codes in the table of packages/base/src/errors.ts, and the code of the guard's plugin. */
+/** Codes in the table of packages/base/src/errors.cts, and the code of the guard's plugin. */
 export const ofNode = () => [
-  ...matches(read('packages/base/src/errors.ts'), /^ {2}(MILLRACE_E_\w+):/gm),
+  ...matches(read('packages/base/src/errors.cts'), /^ {2}(MILLRACE_E_\w+):/gm),
   ...matches(read('packages/guard/src/fastify/refusal.ts'), /code = '(\w+)'/g),
 ];
 

@@ -1,7 +1,7 @@
 /** The signals by which callers abort tasks: anything that emits `abort`, and the error that they get. */
 
+import { MillraceError } from '@millrace/base/errors';
 import { throwLater } from '@millrace/base/turn';
-import { MillraceError } from './errors.js';
 
 /** Source of the event `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
 export type AbortSource =

@@ -1,8 +1,8 @@
 /** Clocks for the busy time of this thread's loop. Both are monotonic, so a jump of the time of day changes nothing. */
 
+import { MillraceError } from '@millrace/base/errors';
 import { otherRuntime } from '@millrace/base/realm';
 import { performance } from '@millrace/base/timers';
-import { MillraceError } from './errors.js';
 
 const { nodeTiming } = performance;
 

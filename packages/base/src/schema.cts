@@ -8,7 +8,7 @@
  * `undefined` counts as not given, `null` only where a schema says so. Unknown names are looked for first, then options are read in the order of
  * the schema, each once; the first mistake ends it. Nothing is converted: what a text means is the business of whoever reads the text.
  * Nothing here is mutable, and nothing is imported, so that every package and the CommonJS of millrace/auto can use it; which error is
- * thrown is decided by the caller: {@link parse} of options.ts for all but auto.
+ * thrown is decided by the caller: {@link parse} of options.cts for all but auto.
  */
 
 /** Owner of options: its name in messages, and its errors for mistakes. */

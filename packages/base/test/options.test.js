@@ -1,8 +1,8 @@
 // The parser of options, and errors that name the way out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codes, MillraceError } from '../dist/errors.js';
-import { check, parse, parseGiven, parseValue } from '../dist/options.js';
+import { codes, MillraceError } from '../dist/errors.cjs';
+import { check, parse, parseGiven, parseValue } from '../dist/options.cjs';
 import { classOf, classOfType } from '../dist/priority.js';
 import {
   above0,

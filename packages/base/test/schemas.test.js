@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { check, parse, parseValue } from '../dist/options.js';
+import { check, parse, parseValue } from '../dist/options.cjs';
 import { show } from '../dist/schema.cjs';
 
 const packages = join(import.meta.dirname, '../..');

@@ -1,20 +1,14 @@
 /** The watch of the event loop of this process, from a thread of its own; it gives way to one that the application starts. */
 import { builtin } from '@millrace/base/realm';
-import type { StallOptions, Stalls, stalls } from '@millrace/monitor/stalls' with {
-  'resolution-mode': 'import',
-};
+import type { StallOptions, Stalls } from '@millrace/monitor/stalls';
 import type { Part } from './feature.cjs';
-import { canRequire, checkModules, sentence } from './functions.cjs';
+import { checkModules } from './functions.cjs';
 
 /** Process that has the probes. Its children inherit the settings, and must not want the same port. */
 const owner = 'MILLRACE_PROBES_PID';
 
-type Module = { readonly stalls: typeof stalls };
-
 export class StallsPart implements Part {
-  #why: string | null = null;
   #watch: Stalls | null = null;
-  #isOn = false;
 
   /** @param isShown the dashboard is on, whose page asks the watch while the loop is blocked */
   constructor(
@@ -27,44 +21,26 @@ export class StallsPart implements Part {
   }
 
   get why(): string | null {
-    return this.#why ?? this.#watch?.why ?? null;
+    return this.#watch?.why ?? null;
   }
 
-  /** At once where an ES module can be required: the first turn of the application may be the one that blocks. */
-  on(): Promise<void> | undefined {
-    this.#isOn = true;
-    this.#why = null;
+  /** At once: the first turn of the application may be the one that blocks. */
+  on(): undefined {
     checkModules();
-    if (canRequire) {
-      this.#start(require('@millrace/monitor/stalls') as Module);
-      return undefined;
-    }
-    return import('@millrace/monitor/stalls').then(
-      (module) => this.#start(module),
-      (error) => {
-        this.#why = sentence(error);
-      },
-    );
+    if (this.#watch !== null) return;
+    const { stalls } =
+      require('@millrace/monitor/stalls') as typeof import('@millrace/monitor/stalls');
+    const { probes = false } = this.options;
+    const others = this.isShown ? { port: 0 } : false;
+    const own = probes && hasProbes() ? probes : others;
+    this.#watch = stalls(own === probes ? this.options : { ...this.options, probes: own });
+    this.#watch.givesWay = true;
+    if (probes) process.env[owner] ??= String(process.pid);
   }
 
   off(): void {
-    this.#isOn = false;
     this.#watch?.stop();
     this.#watch = null;
-  }
-
-  #start(module: Module): void {
-    if (!this.#isOn || this.#watch !== null) return;
-    try {
-      const { probes = false } = this.options;
-      const others = this.isShown ? { port: 0 } : false;
-      const own = probes && hasProbes() ? probes : others;
-      this.#watch = module.stalls({ ...this.options, probes: own });
-      this.#watch.givesWay = true;
-      if (probes) process.env[owner] ??= String(process.pid);
-    } catch (error) {
-      this.#why = sentence(error);
-    }
   }
 }
 

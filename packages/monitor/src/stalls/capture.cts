@@ -16,13 +16,9 @@
  */
 import type { Session } from 'node:inspector';
 import { builtin } from '@millrace/base/realm';
-import { hrtime } from '@millrace/base/timers';
-import { ownTimes } from './process-state.cjs';
+import { key, now } from './sampler.cjs';
 import type { StallFrame, ThreadTimes, ToWatchdog } from './stall.cjs';
 
-/** Name of the hidden function, a property of `process`. */
-const key = 'millrace.stalls.sample';
-export const mostFrames = 64;
 /** Line of the evaluated expression. Lines above it belong to the hidden function. */
 const evaluation = /^ {4}at <anonymous>:1:\d+$/;
 /** Computing time in ms from which the thread counts as in native code. */
@@ -31,44 +27,6 @@ const lateMs = 80;
 const longestCallMs = 2000;
 /** Most steps of the debugger from code of Node.js to a call of the program. */
 const mostSteps = 8;
-
-/** Hides the function, in the main thread. `post` must not throw. */
-export function hideSampler(post: (answer: ToWatchdog) => void): () => void {
-  const holder = process as unknown as Record<symbol, ((number: number) => void) | undefined>;
-  // Node.js may have been built without it.
-  const url = process.features.inspector ? builtin('node:inspector').url : () => undefined;
-  holder[Symbol.for(key)] = (number) => {
-    const stack = stackOf(mostFrames);
-    post({ number, at: now(), times: ownTimes(), stack, isInspected: url() !== undefined });
-  };
-  return () => {
-    delete holder[Symbol.for(key)];
-  };
-}
-
-/** Monotonic time in ms, which all threads share: that of `performance` begins anew in each. */
-export const now = (): number => Number(hrtime() / 1000n) / 1000;
-
-/**
- * Reads a stack; null if stacks are unavailable: with frozen intrinsics, or with accessors of the program in the way. It uses nothing of this
- * file, as worker threads evaluate its text.
- */
-export function stackOf(most: number): string | null {
-  const changed = ['stackTraceLimit', 'prepareStackTrace'] as const;
-  const before = changed.map((name) => Object.getOwnPropertyDescriptor(Error, name));
-  const [limit, prepare] = before;
-  if ([limit, prepare].some((each) => each !== undefined && !('value' in each))) return null;
-  if (prepare?.value !== undefined && !prepare.writable) return null;
-  try {
-    Reflect.set(Error, 'stackTraceLimit', most);
-    if (prepare?.value !== undefined) Reflect.set(Error, 'prepareStackTrace', undefined);
-    return new Error('').stack ?? null;
-  } finally {
-    if (prepare?.value !== undefined) Reflect.set(Error, 'prepareStackTrace', prepare.value);
-    if (limit === undefined) Reflect.deleteProperty(Error, 'stackTraceLimit');
-    else Reflect.set(Error, 'stackTraceLimit', limit.value);
-  }
-}
 
 /** Stack of a thread. */
 interface Sample {

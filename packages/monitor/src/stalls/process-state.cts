@@ -8,9 +8,10 @@
  * twice in a row is the loop's. A wrong guess, by two short calls of execSync, ends with the next two right ones.
  */
 import { builtin } from '@millrace/base/realm';
+import { timesOf } from './sampler.cjs';
 import type { StallState, ThreadTimes } from './stall.cjs';
 
-const { closeSync, openSync, readFileSync, readSync } = builtin('node:fs');
+const { closeSync, openSync, readSync } = builtin('node:fs');
 const { arch } = process;
 
 /** System call in which a thread sleeps. */
@@ -76,23 +77,6 @@ const names = new Map(
   column === null ? [] : numbers.map((entry) => [entry[column], entry[0]] as const),
 );
 
-const nsPerMs = 1e6;
-
-/** Reads a file `schedstat`. */
-export const timesOf = (schedstat: string): ThreadTimes => {
-  const [cpu, starved] = schedstat.split(' ');
-  return { cpu: Number(cpu) / nsPerMs, starved: Number(starved) / nsPerMs };
-};
-
-/** Returns the CPU times of the calling thread; null if unavailable. A wait counts when it is over, so these are exact. */
-export function ownTimes(): ThreadTimes | null {
-  try {
-    return timesOf(readFileSync('/proc/thread-self/schedstat', 'latin1'));
-  } catch {
-    return null;
-  }
-}
-
 /** Returns the state of a thread for most of the time. */
 export function stateOf(duration: number, cpu: number | null, starved: number | null): StallState {
   if (cpu === null || starved === null) return 'unknown';
@@ -107,6 +91,8 @@ export class ThreadState {
   readonly #buffer = Buffer.alloc(256);
   #last = '';
   #wasIdle = false;
+  /** True if the thread has not run between the last two calls of {@link isIdle}. */
+  hasSlept = false;
   /** Descriptor of the loop; -1: not learned yet. */
   #loop = -1;
   #candidate = -1;
@@ -147,7 +133,8 @@ export class ThreadState {
   /** Reports whether the thread sleeps in its loop. Remembers its descriptor for {@link learn}. */
   isIdle(): boolean {
     const now = this.#read(this.#schedstat);
-    if (now === this.#last && this.#wasIdle) return true;
+    this.hasSlept = now === this.#last && this.#wasIdle;
+    if (this.hasSlept) return true;
     this.#last = now;
     const call = this.call();
     const fd = call?.name.startsWith('epoll_') ? call.fd : -1;

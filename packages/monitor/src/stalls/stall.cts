@@ -29,7 +29,7 @@ export interface Stall {
   readonly id: number;
   /** Time of day at its beginning, in ms since 1970. */
   readonly startedAt: number;
-  /** Duration, so far or in total: at least this long, up to one `interval` longer. Time in which the process was stopped does not count. */
+  /** Duration, so far or in total: at least this long, up to two `interval`s longer. Time in which the process was stopped does not count. */
   readonly duration: number;
   readonly isOver: boolean;
   readonly state: StallState;
@@ -89,6 +89,16 @@ export interface WatchdogSettings {
   readonly workers: number | false;
   readonly probes: ProbeSettings | null;
 }
+
+/** Settings without options. */
+export const usual: WatchdogSettings = {
+  limit: 100,
+  interval: 100,
+  log: 'text',
+  linesPerMinute: 30,
+  workers: 2000,
+  probes: null,
+};
 
 /** Start message of the watchdog. */
 export interface WatchdogStart extends WatchdogSettings {

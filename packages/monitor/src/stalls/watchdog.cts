@@ -8,19 +8,20 @@
  * - **asked**: the loop is not idle, and a heartbeat was sent, a message that a turn of the loop answers. An answer ends this state.
  * - **stalled**: no answer came for `limit`. The watchdog samples the stack and logs the stall while it lasts. An answer ends it.
  *
- * A stall counts from its heartbeat: it may have begun up to one `interval` earlier, never later. Until the first answer the
+ * A stall counts from its heartbeat: it may have begun up to one `interval` earlier, or two after a time without a turn, never later. Until the first answer the
  * limit is ten times as long, as a program loads its modules in its first turn. This thread itself may be late. If it waited for a CPU,
  * so did the program, and the time counts; if it neither ran nor waited, the process was stopped (SIGSTOP, a frozen
  * container), and the time does not count. Clocks are monotonic.
  *
- * This file owns the state of the loop and of the stall; the main thread gets copies of what is over.
+ * This file owns the state of the loop and of the stall; the main thread gets copies of what is over. The files for samples, lines and
+ * probes are loaded when the first is needed: most programs never block, and should not pay for them.
  */
 import { builtin } from '@millrace/base/realm';
 import { performance, setTimeout, wallClock } from '@millrace/base/timers';
-import { Capture, Samples } from './capture.cjs';
-import { type LoopState, serveProbes } from './probes.cjs';
+import type { Capture, Samples } from './capture.cjs';
+import type { LoopState } from './probes.cjs';
 import { stateOf, ThreadState } from './process-state.cjs';
-import { Log, summaryOf } from './report.cjs';
+import type { Log } from './report.cjs';
 import {
   ANSWERED,
   type ProbeSettings,
@@ -48,6 +49,8 @@ const mostPauses = 5;
 /** Time between two later samples, in ms, and their number. */
 const laterSampleMs = 1000;
 const mostSamples = 100;
+/** Factor of `interval` while the main thread sleeps all the time. */
+const sleepFactor = 2;
 /** Factor of `limit` until the loop has turned once. */
 const startFactor = 10;
 /** Time in ms without activity of this thread after which the process counts as stopped. */
@@ -79,8 +82,8 @@ class Watchdog {
   readonly #settings: WatchdogStart;
   readonly #thread: ThreadState | null;
   readonly #own: ThreadState | null;
-  readonly #capture: Capture;
-  readonly #log: Log;
+  #madeCapture: Capture | null = null;
+  #madeLog: Log | null = null;
   readonly #recent: Stall[] = [];
   readonly #counts = { computing: 0, starved: 0, parked: 0, unknown: 0 };
   readonly #durations = { computing: 0, starved: 0, parked: 0, unknown: 0 };
@@ -99,11 +102,10 @@ class Watchdog {
     this.#hasTurned = !settings.isFirst;
     this.#thread = settings.thread === null ? null : ThreadState.open(settings.thread);
     this.#own = this.#thread === null ? null : ThreadState.open(ownFolder());
-    this.#capture = new Capture(settings.cwd, () => this.#thread?.times() ?? null);
-    this.#log = new Log(settings.log, settings.linesPerMinute);
     settings.port.on('message', (answer: ToWatchdog) => this.#sampled(answer));
     const { probes } = settings;
     if (probes !== null) {
+      const { serveProbes } = require('./probes.cjs') as typeof import('./probes.cjs');
       serveProbes(
         probes,
         () => this.#state(),
@@ -129,6 +131,23 @@ class Watchdog {
     setTimeout(() => this.look(), waitMs);
   }
 
+  get #capture(): Capture {
+    if (this.#madeCapture === null) {
+      const { Capture } = require('./capture.cjs') as typeof import('./capture.cjs');
+      const times = () => this.#thread?.times() ?? null;
+      this.#madeCapture = new Capture(this.#settings.cwd, times);
+    }
+    return this.#madeCapture;
+  }
+
+  get #log(): Log {
+    if (this.#madeLog === null) {
+      const { Log } = require('./report.cjs') as typeof import('./report.cjs');
+      this.#madeLog = new Log(this.#settings.log, this.#settings.linesPerMinute);
+    }
+    return this.#madeLog;
+  }
+
   get #limit(): number {
     const { limit } = this.#settings;
     return this.#hasTurned ? limit : limit * startFactor;
@@ -137,7 +156,7 @@ class Watchdog {
   #waitMs(now: number): number {
     const { interval } = this.#settings;
     if (this.#stall !== null) return sampleMs;
-    if (this.#heartbeat === null) return interval;
+    if (this.#heartbeat === null) return this.#thread?.hasSlept ? sleepFactor * interval : interval;
     return Math.max(1, Math.min(interval, this.#heartbeat.since + this.#limit - now));
   }
 
@@ -174,9 +193,9 @@ class Watchdog {
     this.#heartbeat = null;
   }
 
-  /** Called at each look while the loop is stalled. */
-  #observe(now: number, heartbeat: Heartbeat): void {
-    this.#stall ??= {
+  #opened(): OpenStall {
+    const { Samples } = require('./capture.cjs') as typeof import('./capture.cjs');
+    return {
       id: this.#nextId++,
       samples: new Samples(),
       sampledAt: Number.NEGATIVE_INFINITY,
@@ -185,6 +204,11 @@ class Watchdog {
       isAnswered: false,
       calls: new Map(),
     };
+  }
+
+  /** Called at each look while the loop is stalled. */
+  #observe(now: number, heartbeat: Heartbeat): void {
+    this.#stall ??= this.#opened();
     const stall = this.#stall;
     const call = this.#thread?.call();
     if (call !== undefined) {
@@ -252,6 +276,7 @@ class Watchdog {
       samples: stall.samples.count,
       ...stall.samples.read(),
     };
+    const { summaryOf } = require('./report.cjs') as typeof import('./report.cjs');
     return { ...described, summary: summaryOf(described, this.#capture) };
   }
 

@@ -11,14 +11,16 @@
  * It looks only while there are workers, and only while the main thread turns. Workers that started before it are not watched.
  */
 
-import type { Worker } from 'node:worker_threads';
 import { builtin } from '@millrace/base/realm';
 import { sources } from '@millrace/base/sources';
 import { clearInterval, performance, setInterval, wallClock } from '@millrace/base/timers';
-import { framesOf, isLate, local, mostFrames, now, Samples, stackOf } from './capture.cjs';
-import { stateOf, ThreadState, timesOf } from './process-state.cjs';
+import { framesOf, isLate, local, Samples } from './capture.cjs';
+import { stateOf, ThreadState } from './process-state.cjs';
 import { workerSummaryOf } from './report.cjs';
+import { mostFrames, now, stackOf, timesOf } from './sampler.cjs';
 import type { ThreadTimes, WorkerStall } from './stall.cjs';
+
+type Worker = import('node:worker_threads').Worker;
 
 /** Time between two looks in ms. */
 const lookMs = 250;
@@ -127,18 +129,19 @@ export class WorkerWatch {
     this.#limit = limit;
     this.#isOwn = isOwn;
     this.#report = report;
-    process.on('worker', this.#started);
+    process.on('worker', this.add);
   }
 
   stop(): void {
-    process.off('worker', this.#started);
+    process.off('worker', this.add);
     this.#closeSession();
     for (const each of this.#watched.values()) each.thread?.close();
     this.#watched.clear();
     this.#look();
   }
 
-  readonly #started = (worker: Worker): void => {
+  /** Watches a worker that has just started. */
+  readonly add = (worker: Worker): void => {
     const id = worker.threadId;
     if (id < 0 || this.#isOwn(worker)) return;
     const watched: Watched = {

@@ -6,9 +6,10 @@
  * Each package that has such files says in its `package.cts` who it is. That file is CommonJS for two reasons: a bundle has the text
  * of its `package.json` in it, and where it knows its own name, it is the first place to look.
  */
-import { createRequire } from 'node:module';
-import { dirname, isAbsolute, join } from 'node:path';
-import { MillraceError } from './errors.js';
+import { builtin } from './realm.cjs';
+
+const { createRequire } = builtin('node:module');
+const { dirname, isAbsolute, join } = builtin('node:path');
 
 /** A package as its own code knows it. */
 interface PackageIdentity {
@@ -90,6 +91,8 @@ export function peer<Package>(which: PackageIdentity, name: string): Package | u
 export function packageFile(which: PackageIdentity, path: string, who: string): string {
   const { folder, missing } = installed(which);
   if (folder !== null) return join(folder, path);
+  // A start of stalls() needs this file, and no error.
+  const { MillraceError } = require('./errors.cjs') as typeof import('./errors.cjs');
   throw new MillraceError(
     'MILLRACE_E_BUNDLED',
     `${who} needs files that a bundle does not have, and ${missing}; install it there, or bundle with --external:${which.name}`,

@@ -1,24 +1,23 @@
 /**
- * Main thread's side of the watchdog: starts it, answers its heartbeats, and tells the application about past stalls. Each process has
- * one, which all callers share.
+ * Detects stalls of the event loop and names their cause while they last.
+ *
+ * This file is the main thread's side of the watchdog: it starts it, answers its heartbeats, and tells the application about past
+ * stalls. Each process has one, which all callers share.
  *
  * The watchdog is a worker thread without a reference: it ends with the process. If it dies before, it is started again once; the second
  * death turns the watch off, with the reason in `why`. Earlier results are kept here.
+ *
+ * millrace/auto loads this before the application, and each file takes half a millisecond of its start: the files that a start
+ * without options does not need are loaded later.
+ *
+ * @module monitor/stalls
  */
-
-import { channel } from 'node:diagnostics_channel';
-import { EventEmitter } from 'node:events';
-import { readlinkSync } from 'node:fs';
-import { isMainThread, MessageChannel, MessagePort, Worker } from 'node:worker_threads';
-import { MillraceError } from '@millrace/base/errors';
 import { packageFile } from '@millrace/base/installed';
-import { fault } from '@millrace/base/options';
 import { builtin, otherRuntime } from '@millrace/base/realm';
 import { announce } from '@millrace/base/sources';
 import { thisPackage } from '../package.cjs';
-import { hideSampler } from './capture.cjs';
-import { type StallOptions, stallOptions } from './options.js';
-import { Log } from './report.cjs';
+import type { StallOptions } from './options.cjs';
+import { hideSampler } from './sampler.cjs';
 import {
   ANSWERED,
   READY,
@@ -26,11 +25,25 @@ import {
   type StallState,
   type ToMain,
   type ToWatchdog,
+  usual,
   type WatchdogSettings,
   type WatchdogStart,
   type WorkerStall,
 } from './stall.cjs';
-import { WorkerWatch } from './workers.js';
+import type { WorkerWatch } from './workers.cjs';
+
+export type { ProbeOptions, StallOptions } from './options.cjs';
+export type { Stall, StallFrame, StallState, WorkerStall } from './stall.cjs';
+/** @internal ES modules get it, by imports/stalls.cts. */
+export declare const stallSchema: typeof import('./options.cjs').stallSchema;
+
+type Worker = import('node:worker_threads').Worker;
+type MessagePort = import('node:worker_threads').MessagePort;
+
+const { channel } = builtin('node:diagnostics_channel');
+const { EventEmitter } = builtin('node:events');
+const { readlinkSync } = builtin('node:fs');
+const { isMainThread, MessageChannel, MessagePort, Worker } = builtin('node:worker_threads');
 
 /** Events of a watch. */
 export interface StallEvents {
@@ -102,18 +115,26 @@ export class Stalls extends EventEmitter<StallEvents> {
       if (this.#port !== null) Reflect.apply(postMessage, this.#port, [answer]);
     });
     this.#start();
-    const { workers, log, linesPerMinute } = settings;
-    if (workers !== false) {
-      const lines = new Log(log, linesPerMinute);
-      const isOwn = (worker: Worker): boolean => worker === this.#worker;
-      this.#workers = new WorkerWatch(workers, isOwn, (stall) => {
-        lines.stall(stall);
-        if (ofWorkers.hasSubscribers) ofWorkers.publish(stall);
-        this.emit('workerStall', stall);
-      });
-    }
+    if (settings.workers !== false) process.on('worker', this.#watchWorkers);
     announce('stalls', this as Stalls, (each) => each.stats());
   }
+
+  /** Begins to watch the workers of the application with the first of them. */
+  readonly #watchWorkers = (first: Worker): void => {
+    if (first === this.#worker) return;
+    process.off('worker', this.#watchWorkers);
+    const { workers, log, linesPerMinute } = this.#settings;
+    const { Log } = require('./report.cjs') as typeof import('./report.cjs');
+    const { WorkerWatch } = require('./workers.cjs') as typeof import('./workers.cjs');
+    const lines = new Log(log, linesPerMinute);
+    const isOwn = (worker: Worker): boolean => worker === this.#worker;
+    this.#workers = new WorkerWatch(workers as number, isOwn, (stall) => {
+      lines.stall(stall);
+      if (ofWorkers.hasSubscribers) ofWorkers.publish(stall);
+      this.emit('workerStall', stall);
+    });
+    this.#workers.add(first);
+  };
 
   /** Last hundred past stalls, oldest first. */
   recent(): Stall[] {
@@ -134,6 +155,7 @@ export class Stalls extends EventEmitter<StallEvents> {
     if (holder[key] === this) delete holder[key];
     this.#unhide?.();
     this.#unhide = null;
+    process.off('worker', this.#watchWorkers);
     this.#workers?.stop();
     this.#workers = null;
     this.#release();
@@ -236,20 +258,34 @@ export function stalls(options?: StallOptions): Stalls {
   const present = holder[key];
   if (present !== undefined) {
     if (options === undefined) return present;
-    if (!present.givesWay) {
-      throw fault(
-        'stalls()',
-        'there is a watch in this process already; call it without options to get that, or stop() it before',
-      );
-    }
+    if (!present.givesWay) throw secondWatch();
   }
   const why = obstacle();
-  if (why !== null) throw new MillraceError('MILLRACE_E_RUNTIME', `stalls(): ${why}`);
-  const settings = stallOptions(options ?? {});
+  if (why !== null) {
+    const { MillraceError } =
+      require('@millrace/base/errors') as typeof import('@millrace/base/errors');
+    throw new MillraceError('MILLRACE_E_RUNTIME', `stalls(): ${why}`);
+  }
+  const settings = settingsOf(options);
   present?.stop();
   const watch = new Stalls({ ...settings, probes: ownPort(settings.probes) });
   holder[key] = watch;
   return watch;
+}
+
+function secondWatch(): Error {
+  const { fault } = require('@millrace/base/options') as typeof import('@millrace/base/options');
+  return fault(
+    'stalls()',
+    'there is a watch in this process already; call it without options to get that, or stop() it before',
+  );
+}
+
+/** The parser of options is loaded where there are some. */
+function settingsOf(options: StallOptions | undefined): WatchdogSettings {
+  if (options === undefined || Object.keys(options).length === 0) return usual;
+  const { stallOptions } = require('./options.cjs') as typeof import('./options.cjs');
+  return stallOptions(options);
 }
 
 /** Returns the reason why the loop cannot be watched here. */

@@ -2,8 +2,10 @@
  * The objects of Millrace in this thread, for whoever shows or measures them. An object is announced once, when it is made,
  * and asked for its counters only by those who want them: nothing is counted for this, and nothing is kept alive by it.
  */
-import { channel } from 'node:diagnostics_channel';
-import { performance } from '@millrace/base/timers';
+import { builtin } from './realm.cjs';
+import { performance } from './timers.cjs';
+
+const { channel } = builtin('node:diagnostics_channel');
 
 /** Kind of an object with counters: the function or class that created it. */
 export type SourceKind =

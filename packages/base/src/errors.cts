@@ -1,4 +1,4 @@
-export { show } from '@millrace/base/schema';
+export { show } from './schema.cjs';
 
 /**
  * The one table of error codes. Each error that a package of Millrace throws or rejects with is a {@link MillraceError} with one

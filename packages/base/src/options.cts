@@ -1,5 +1,6 @@
 /** Checks options by a schema of schema.cts, with a MillraceError: the one way for all packages. */
 
+import { MillraceError } from './errors.cjs';
 import {
   badValue,
   type Field,
@@ -12,8 +13,7 @@ import {
   type Schema,
   show,
   unknownOption,
-} from '@millrace/base/schema';
-import { MillraceError } from './errors.js';
+} from './schema.cjs';
 
 const error = (message: string) => new MillraceError('MILLRACE_E_INVALID_OPTION', message);
 

@@ -1,7 +1,7 @@
 /** The options of `stalls()`: meaning, default and range. */
 import { parse } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
-import type { WatchdogSettings } from './stall.cjs';
+import { usual, type WatchdogSettings } from './stall.cjs';
 
 /** Option `probes` of `stalls()`. */
 export interface ProbeOptions {
@@ -19,7 +19,7 @@ export interface ProbeOptions {
 export interface StallOptions {
   /** Time in ms without a turn of the loop that counts as a stall: 20 to 3,600,000; default 100. Raise it if stalls of this length are fine. */
   limit?: number;
-  /** Time in ms between two looks at an idle loop: 10 to 10,000; default 100. Raise it to save the last tenths of a percent of a CPU. */
+  /** Time in ms between two looks at an idle loop, twice as long while it does not turn: 10 to 10,000; default 100. Raise it to save the last tenths of a percent of a CPU. */
   interval?: number;
   /** Format of the lines on stderr; false: none. Default: 'text'. */
   log?: 'text' | 'json' | false;
@@ -48,11 +48,11 @@ export const probeSchema = is.schema({
 
 /** @internal */
 export const stallSchema = is.schema({
-  limit: is.ms(20, hourMs, 100),
-  interval: is.ms(10, 10_000, 100),
-  log: is.choice(['text', 'json', false] as const, 'text'),
-  linesPerMinute: is.integer(1, 10_000, 30),
-  workers: is.or(is.either(is.ms(100, 24 * hourMs), is.choice([false] as const)), 2000),
+  limit: is.ms(20, hourMs, usual.limit),
+  interval: is.ms(10, 10_000, usual.interval),
+  log: is.choice(['text', 'json', false] as const, usual.log),
+  linesPerMinute: is.integer(1, 10_000, usual.linesPerMinute),
+  workers: is.or(is.either(is.ms(100, 24 * hourMs), is.choice([false] as const)), usual.workers),
   probes: is.either(is.choice([false] as const), is.object(probeSchema)),
 } satisfies is.FieldsOf<StallOptions>);
 
