@@ -194,6 +194,7 @@ const longSuites = [
   // One sends a gigabyte.
   suite('long tests of the compute', ['examples/compute/test'], { ...long, extraSeconds: 300 }),
   suite('long tests of the docs', ['docs/test'], long),
+  suite('long tests of the scripts', ['scripts/test'], long),
   suite('long tests of the npm packages', asPublished, long),
   suite(`fuzz for ${fuzzSeconds} s`, ['packages/millrace/test/conformance'], fuzz(1)),
   suite('fuzz of the engine', ['packages/base/test', 'packages/millrace/test/engine'], fuzz(5)),

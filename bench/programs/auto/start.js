@@ -1,7 +1,6 @@
 /** Measures the cost of millrace/auto at the start of a process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { shuffled } from '@millrace/lab/stats';
 
@@ -9,14 +8,13 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 /** Starts of an arm in a round, of which the least counts: what disturbs a start only adds to it. */
 const startsInRound = 5;
 
-/** Modules by path: finding a package by its name costs the same whatever is in it. */
-const { resolve } = createRequire(import.meta.url);
+/** By names of packages, as users give them: to read their `exports` takes a part of Node.js that it loads for that. */
 const preloads = {
   none: [],
-  'import auto': ['--import', import.meta.resolve('millrace/auto')],
-  'import empty': ['--import', import.meta.resolve('./empty.js')],
-  'require auto': ['--require', resolve('millrace/auto')],
-  'require empty': ['--require', resolve('./empty.cjs')],
+  'import auto': ['--import', 'millrace/auto'],
+  'import empty': ['--import', 'millrace-bench/empty'],
+  'require auto': ['--require', 'millrace/auto'],
+  'require empty': ['--require', 'millrace-bench/empty'],
 };
 
 /** CPU time, user and system, and time in ms that a process has taken when its application begins. */
