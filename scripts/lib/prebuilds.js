@@ -14,8 +14,8 @@ import { Failure } from './failure.js';
 import { projectCache, root } from './paths.js';
 import { writePlatformPackage } from './platform-package.js';
 import { pythonPackages } from './python.js';
+import { zigEnvironment, zigPackages } from './zig.js';
 
-const tools = ['ziglang==0.17.1', 'lief==1.0.0'];
 const addon = join(root, 'packages/millrace/addon');
 
 /** Oldest supported glibc: Node.js 20 itself needs it, and it is the first with statx() and fcntl64(). */
@@ -63,19 +63,14 @@ export const platforms = () =>
 export const prebuild = (platform) => ({
   title: `addon for ${platform}`,
   run: async (quiet) => {
-    const python = await pythonPackages(tools, quiet);
+    const python = await pythonPackages(zigPackages, quiet);
     const headers = await nodeHeaders(quiet);
     const folder = join(projectCache, 'prebuilds', platform);
     mkdirSync(folder, { recursive: true });
     const zig = (args) =>
       quiet('python3', ['-m', 'ziglang', ...args], {
         cwd: addon,
-        env: {
-          ...process.env,
-          PYTHONPATH: python,
-          ZIG_GLOBAL_CACHE_DIR: join(projectCache, 'zig'),
-          ZIG_LOCAL_CACHE_DIR: join(projectCache, 'zig'),
-        },
+        env: { ...process.env, ...zigEnvironment(python) },
       });
     const known = namesIn(headers);
     const file = join(folder, 'millrace.node');

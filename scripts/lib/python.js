@@ -5,8 +5,8 @@ import { projectCache } from './paths.js';
 import { Skip } from './steps.js';
 
 /** Returns the folder of packages with their versions, for PYTHONPATH. */
-export const pythonFolder = (names) =>
-  join(projectCache, 'python', names.join('+').replaceAll('==', '-'));
+export const pythonFolder = (names, options = []) =>
+  join(projectCache, 'python', [...names, ...options].join('+').replace(/==|[^\w.+-]/g, '-'));
 
 /**
  * Unpacks packages and their dependencies, unless they are there.
@@ -18,7 +18,7 @@ export const pythonFolder = (names) =>
  * @throws {Skip} if they cannot be fetched
  */
 export async function pythonPackages(names, quiet, options = []) {
-  const folder = pythonFolder(names);
+  const folder = pythonFolder(names, options);
   if (existsSync(folder)) return folder;
   const partial = `${folder}.${process.pid}`;
   const args = ['-m', 'pip', 'install', '--quiet', '--target', partial];

@@ -2,17 +2,20 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { thisPlatform } from '../../packages/millrace/dist/native/platforms.cjs';
 import { root } from '../lib/paths.js';
 import { writePlatformPackage } from '../lib/platform-package.js';
 import { which } from '../lib/which.js';
 
 /** All that a machine for the node part has to have. */
 const programs = ['node', 'npm', 'make', 'git', 'sh', 'sed', 'awk', 'env'];
+const { thisPlatform } = createRequire(import.meta.url)(
+  join(root, 'packages/millrace/dist/native/platforms.cjs'),
+);
 const builtAddon = join(root, 'packages/millrace/addon/build/Release/millrace.node');
 const limitMs = 600_000;
 const run = promisify(execFile);
