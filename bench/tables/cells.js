@@ -1,5 +1,4 @@
 /** Formats rows and their figures as cells of Markdown. */
-import { percent } from '../lib/table.js';
 import { rows } from './rows.js';
 import { runOf } from './store.js';
 
@@ -36,9 +35,6 @@ export const table = (head, body) =>
 
 /** Blanks repeated names in the rows below the first. */
 export const once = (cells, before) => (cells === before ? '' : cells);
-
-/** Returns the number of rounds of a figure, and the level of its interval. */
-export const sample = ({ n, level }) => `${n}, ${percent(level)}`;
 
 function ahead({ ahead: times, lo, hi }) {
   if (lo === hi) return factor(times);

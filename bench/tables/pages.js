@@ -1,6 +1,6 @@
 /** Writes figures into pages: tables, each between two marks, and numbers in sentences. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { measuredRows, number, once, results, runs, sample, table } from './cells.js';
+import { factor, measuredRows, number, once, results, runs, table } from './cells.js';
 import { gojaCosts, loopCosts } from './go-costs.js';
 import { quoted, quotingPages } from './quotes.js';
 import { matrixRuns, releasesTable, toolsTable } from './stalls.js';
@@ -75,19 +75,17 @@ export function shortRows(all) {
 /** Returns the table of all measurements. */
 export function longTable(measured = measuredRows()) {
   const body = measured.map((each, i, all) => {
-    const { row } = each;
+    const { row, figure } = each;
     const before = all[i - 1]?.row;
     const isSame = before?.bench === row.bench;
+    const [ours, theirs, ahead] = results(each);
     return [
-      isSame ? '' : `\`${row.bench}\``,
-      once(row.what, isSame && before.what),
-      row.figure,
-      row.against,
-      ...[...results(each), sample(each.figure)],
+      isSame ? once(row.what, before.what) : `\`${row.bench}\`: ${row.what}`,
+      ...[row.figure, ours, `${row.against}: ${theirs}`],
+      ...[ahead.replace(' to ', '–'), `${figure.n}`],
     ];
   });
-  const heads = ['bench', 'case', 'figure', 'peer', 'ours', "peer's", 'ahead', 'rounds, level'];
-  return table(heads, body);
+  return table(['case', 'figure', 'ours', 'peer', 'ahead', 'rounds'], body);
 }
 
 function tasksTable() {
@@ -188,7 +186,7 @@ function behindList() {
     .sort((a, b) => a.figure.ahead - b.figure.ahead)
     .map((each) => {
       const { bench, what, figure, against } = each.row;
-      return `- \`${bench}\`: ${what}: ${figure} ${results(each)[2]}, against ${against}`;
+      return `- \`${bench}\`: ${what}: ${figure} ${factor(each.figure.ahead)} against ${against}`;
     })
     .join('\n');
 }

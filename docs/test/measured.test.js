@@ -8,7 +8,7 @@ import { CLAIMS } from '../../bench/claims/lib/claims.js';
 import { claimRows } from '../../bench/claims/suite/claim-rows.js';
 import { judgeClaims, valuesOfLines } from '../../bench/go/judge.js';
 import { LEAST_ROUNDS, LEVEL, timesBetter } from '../../bench/lib/statistics.js';
-import { measuredRows, results, runs, sample } from '../../bench/tables/cells.js';
+import { measuredRows, results, runs } from '../../bench/tables/cells.js';
 import { pages, pageText, shortRows } from '../../bench/tables/pages.js';
 import { quotations } from '../../bench/tables/quotes.js';
 import { rows } from '../../bench/tables/rows.js';
@@ -141,7 +141,6 @@ test('a figure has three digits, a share is in words, and a ratio has its interv
     '0.000123',
     '12.3',
   ]);
-  assert.equal(sample({ n: 6, level }), '6, 96.9 %');
   const shares = { ours: 1, theirs: 0.7142, ahead: 1.4, lo: 1.4, hi: 1.4 };
   assert.deepEqual(results({ row: { metric: 'high_success', scale: 1 }, figure: shares }), [
     'all',

@@ -147,7 +147,7 @@ describe('what a row names', () => {
     );
     assert.ok(named.length > 20);
     assert.deepEqual(
-      named.filter(([, name]) => !new RegExp(`^\\| \`${name}\` \\|`, 'm').test(measured)),
+      named.filter(([, name]) => !new RegExp(`^\\| \`${name}\`: `, 'm').test(measured)),
       [],
     );
   });
