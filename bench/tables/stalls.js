@@ -14,7 +14,7 @@ function cellOf(rows) {
   return counts.map(([outcome, count]) => `${outcome} ${count}`).join(', ');
 }
 
-/** Returns the kinds by release of Node.js, for Millrace. */
+/** Returns the kinds by release of Node.js, for Millrace: those with another outcome on one of the releases. */
 export function releasesTable() {
   const rows = keptMatrix().filter(({ tool }) => tool === 'millrace');
   const releases = [...new Set(rows.map(({ release }) => release))].sort();
@@ -24,7 +24,8 @@ export function releasesTable() {
       cellOf(rows.filter((row) => row.kind === kind && row.release === release)),
     ),
   ]);
-  return table(['what blocks', ...releases.map((release) => `Node.js ${release}`)], body);
+  const differing = body.filter(([, ...cells]) => new Set(cells).size > 1);
+  return table(['what blocks', ...releases.map((release) => `Node.js ${release}`)], differing);
 }
 
 /** Returns the kinds by tool, on the releases on which all tools were measured. */
