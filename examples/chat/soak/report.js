@@ -27,7 +27,7 @@ import { SURVIVOR } from './plan.js';
 
 const TITLE = 'The soak';
 
-const LEAD = `The soak runs the chat under mixed load, in cycles. The plan \`faults\` has several processes of \`@millrace/cluster\` with \`millrace/auto\`, the guard, a pool and the dashboard, over NATS and PostgreSQL, and a fault in each cycle; the plan \`calm\` has one process over SQLite, and no faults.`;
+const LEAD = `The soak runs the chat under mixed load, in cycles. The plan \`faults\` has several processes of \`@millrace/cluster\` with \`millrace/auto\`, the guard, a pool and the dashboard, over NATS and PostgreSQL, and a fault in each cycle. The plan \`calm\` has one process over SQLite, and no faults.`;
 
 /** @param {object} result */
 function headline({ word, criteria }) {
@@ -64,11 +64,11 @@ const COUNT_HEADS = ['what', 'how many'];
 
 /** Meanings of the ledger's counters, in the order of the table. */
 export const COUNTERS = {
-  visits: 'visits of chat members, each from connecting to leaving',
+  visits: 'visits of chat members',
   'broken connections': 'connections of members that broke',
   'connections turned away': 'connections of members that the guard refused',
   said: 'messages that members sent',
-  'said again': 'of these, sent again because the connection broke before they were acknowledged',
+  'said again': 'of these, sent again after a broken connection',
   heard: 'messages that members received',
   missed: 'messages that members missed',
   requests: 'HTTP requests: messages, uploads, downloads, history, health',
@@ -77,7 +77,7 @@ export const COUNTERS = {
   digests: 'uploaded files whose SHA-256 digest was compared',
   'slow readers': 'clients that stopped reading under a flood of messages',
   'slow readers given up': 'of these, disconnected by the chat',
-  acknowledged: 'messages and files acknowledged, without those of the load generator',
+  acknowledged: "messages and files acknowledged, without the load generator's",
   faults: 'violations of a criterion',
 };
 
@@ -108,14 +108,13 @@ function kindRows(faults) {
 }
 
 const LIMITS = [
-  `Memory is judged for the primary and process ${SURVIVOR}, which no fault kills: a replaced process would start anew. It is measured in each rest: all clients have left, all threads have run a full garbage collection, and the C library has returned its free pages.`,
-  'The optimizing compilers of V8 are off in the service: their code and notes grow for hours, and are not data of the program.',
-  'By default V8 and the C library keep free memory for later, and resident memory shows little else: V8 has some 30 MiB for new objects at one rest and not at the next, and the C library keeps free blocks below a live one. So V8 has only 2 MiB for new objects here. The memory allocated by the C library includes buffers.',
-  'The warm-up is half of the time, at most 30 minutes: until then memory still grows by pages of code that runs for the first time.',
-  'Recovery is the time from the start of a fault until all processes are there and a message sent at one arrives at each. It includes the fault itself: two seconds of a blocked loop, the time for which a broker is away.',
-  'During a fault, members get each message at most once: messages missed then are counted, but not judged.',
-  'If a connection breaks before a message is acknowledged, the message is sent again, and may then be stored twice.',
-  'A request that the guard refuses for lack of time was not accepted, so it is not lost; it is counted.',
+  `Memory is judged for the primary and process ${SURVIVOR}, which no fault kills. It is measured when all clients have left, all threads have run a full garbage collection, and the C library has returned its free pages.`,
+  'Code and free memory of V8 are not data of the program. So its optimizing compilers are off, and it has only 2 MiB for new objects.',
+  'The warm-up is half of the time, at most 30 minutes: until then memory grows by code that runs for the first time.',
+  'Recovery is the time from the start of a fault until all processes are there and a message sent at one arrives at each.',
+  'Messages that members miss during a fault are counted, but not judged.',
+  'A message sent again may be stored twice.',
+  'A request that the guard refuses is counted, and not lost.',
 ];
 
 const mib = (bytes) => (bytes === undefined ? '–' : `${(bytes / 2 ** 20).toFixed(1)} MiB`);
@@ -129,8 +128,7 @@ ${LEAD}
     make soak                    # an hour
     make soak SOAK_SECONDS=600
 
-It writes a page with charts, and all samples, into a folder whose name it prints. [examples/chat/soak](../../examples/chat/soak/README.md) says what it does
-and how it judges.`;
+It writes a page with charts, and all samples, into a folder whose name it prints. [The README](../../examples/chat/soak/README.md) has the faults and the criteria.`;
 
 /** Drawn from the table above it by `node docs/images/make.js growth`. */
 const PICTURE =
