@@ -45,15 +45,14 @@ export const inputRow = ({ name, value, unit, source, text }) => [
 
 /** What was assumed where nothing could be measured, and what the figures leave out. */
 export const LIMITS = [
-  'It is a model, not a measurement of a fleet. Only one node and one broker were measured, over the loopback of one machine, where the kernel does both ends of each write. `measured` marks those inputs; replace them with your own.',
-  'All figures are means. Members are spread evenly and talk at the times of a Poisson process. The `target` leaves room for peaks, reconnects after a failure and a room that everybody joins; size for your busiest minute.',
-  'A node is one process on one core. Work of the kernel for the network on other cores is counted as CPU of the node.',
-  'Writes of several rooms to one connection in the same turn leave as one. The model ignores that, so with `rooms` above 1 it overestimates nodes somewhat.',
-  'A message from one broker to another costs the same as one from and to a node. The mesh is full: each broker knows every subscription at the others.',
+  'Only one node and one broker were measured, over the loopback of one machine, where the kernel does both ends of each write. Replace the `measured` inputs with your own.',
+  'All figures are means. Members are spread evenly and talk at random times. The `target` leaves room for peaks and for reconnects after a failure; size for your busiest minute.',
+  'Work of the kernel for the network, on any core, is counted as CPU of the node.',
+  'The model does not merge writes of several rooms to one connection, so with `rooms` above 1 it overestimates nodes somewhat.',
+  'A message between brokers costs the same as one from and to a node. Each broker knows every subscription at the others.',
   'The wait for a broker assumes that batches come at random. With `hold` they come together, and wait longer. Below the `target`, both waits are far below a millisecond.',
-  'A cell is a separate fleet: the application or a gateway has to connect the members of a room to the same cell.',
-  'Only memory bounds the connections of a node. The model leaves out how long they take to reconnect when it fails, and lists of present members.',
-  'It also leaves out TLS, durable rooms, tasks, observability and the load balancer.',
+  'The application or a gateway has to connect the members of a room to the same cell.',
+  'The model leaves out the time to reconnect after a failure, lists of present members, TLS, durable rooms, tasks, observability and the load balancer.',
 ];
 
 export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
