@@ -6,7 +6,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { median, timesBetter } from '../lib/statistics.js';
-import { percent as level } from '../lib/table.js';
 import { cases, stability } from './cases.js';
 import { judgeClaims, judgeFurther } from './judge.js';
 import { BASELINE, designs, features, tables } from './report.js';
@@ -116,6 +115,17 @@ function claimRows(judged, code) {
   return [['claim', 'case', 'arm', 'against', 'claimed', 'here', 'rounds', 'p', 'verdict'], rows];
 }
 
+/** The same for the page: both arms in a cell, without the rounds, which the table of each case has. */
+function shortClaims(judged) {
+  const [, rows] = claimRows(judged, quoted);
+  return [
+    ['claim', 'case', 'arms', 'claimed', 'here', 'p', 'verdict'],
+    rows.map(([text, name, arm, other, claimed, here, , ...found]) => [
+      ...[text, name, `${arm}, ${other}`, claimed, dashed(here), ...found],
+    ]),
+  ];
+}
+
 function than({ than: other, metric }, code) {
   if (other === null) return 'a bound';
   if (typeof other === 'string') return code(other);
@@ -197,7 +207,7 @@ function reportTable(values) {
   ]);
   return section(
     titles.report,
-    'Nanoseconds an operation, there (macOS, Apple M2 Pro) / here. `make bench NAME=go TABLE=1` prints each table of the report by itself.',
+    'Nanoseconds per operation: there (macOS, Apple M2 Pro) / here.',
     markdown(['design', 'entrant', ...there.map(({ case: name }) => name)], rows),
   );
 }
@@ -205,31 +215,30 @@ function reportTable(values) {
 function claimTable(values) {
   return section(
     titles.claims,
-    'How many times better in time, or in bytes: claimed, and here with the interval; p is corrected for all comparisons of this table. For ' +
-      'bytes, 2.50 is enough, as the runtime itself allocates some. Of the variance and of the tasks without a fault: how many times ' +
-      'better than the claimed bound.',
-    markdown(...claimRows(judgeClaims(values), quoted)),
+    'How many times better the first arm is than the second, or than a bound, in time or in bytes; p is corrected for all comparisons of this ' +
+      'table. For bytes, 2.50 is enough, as the runtime itself allocates some.',
+    markdown(...shortClaims(judgeClaims(values))),
   );
 }
 
 function furtherTable(values) {
   return section(
     titles.further,
-    'The other rows of its tables, and what it says of causes, in the same way; p is corrected for the comparisons of this table.',
-    markdown(...claimRows(judgeFurther(values), quoted)),
+    'The other rows of its tables, and what it says of causes, in the same way.',
+    markdown(...shortClaims(judgeFurther(values))),
   );
 }
 
 function longTable(account) {
   const { heads, cells } = rowOf(account);
   const open = account.verdicts.filter(({ isMet }) => !isMet).map(({ what }) => what);
-  const told = open.length === 0 ? 'All of it was met' : `Not met: ${open.join('; ')}`;
+  const told = open.length === 0 ? 'All are met' : `Not met: ${open.join('; ')}`;
   const asked = account.verdicts.map(({ what }) => what).join(', ');
   return section(
     titles.long,
-    `\`make bench NAME=go STABILITY=1h\` on ${account.machine}: random load in one process, at a rate that leaves the machine to others. Asked for was: ` +
-      `${asked}. ${told}. The [lines of its intervals](../../bench/measured/go-stability.txt) are kept. p50 and p99 are medians of the intervals, p99.9 is that of ` +
-      'the worst one. Threads without a core are those that were ready while other programs had the cores, on average: they make tasks wait as well.',
+    `\`make bench NAME=go STABILITY=1h\` on ${account.machine}: random load in one process, at a low rate. Criteria: ` +
+      `${asked}. ${told}. p50 and p99 are medians of the [intervals](../../bench/measured/go-stability.txt), p99.9 is that of ` +
+      'the worst one. Threads without a core were ready while other programs had the cores: they make tasks wait as well.',
     markdown(heads, [cells]),
   );
 }
@@ -246,15 +255,14 @@ function caseTable({ name, metrics: [first], subject = 'millrace', rounds }) {
     ...shown.map((metric) =>
       rounds[0][arm][metric] === undefined ? '' : number(medianOf(rounds, arm, metric)),
     ),
-    arm === subject ? '' : interval(ahead(rounds, subject, arm, first)),
-    percent(variation(rounds.map((round) => round[arm][first]))),
+    arm === subject ? '' : dashed(interval(ahead(rounds, subject, arm, first))),
+    (100 * variation(rounds.map((round) => round[arm][first]))).toFixed(1),
   ]);
-  const { level: attained } = ahead(rounds, subject, names[0], first);
   return section(
     name,
-    `${rounds.length} rounds; intervals of ${level(attained)}.`,
+    `${rounds.length} rounds.`,
     markdown(
-      ['arm', ...shown.map((m) => columns[m]), `\`${subject}\` is ahead`, 'variation'],
+      ['arm', ...shown.map((m) => columns[m]), `\`${subject}\` is ahead`, 'variation, %'],
       rows,
     ),
   );
@@ -268,9 +276,9 @@ function ahead(rounds, subject, peer, metric) {
 const interval = ({ ahead: estimate, lo, hi }) =>
   lo === null ? times(estimate) : `${times(estimate)} (${times(lo)} to ${times(hi)})`;
 
-const times = (value) => value.toFixed(2);
+const dashed = (text) => text.replace(' to ', '–');
 
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const times = (value) => value.toFixed(2);
 
 const medianOf = (rounds, arm, metric) => median(rounds.map((round) => round[arm][metric]));
 
