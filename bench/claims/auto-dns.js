@@ -3,12 +3,12 @@ import { applicationMetrics } from './auto/metrics.js';
 import { window } from './auto/window.js';
 
 export const question =
-  'What does auto bring a server that asks another one by its name, many times for one page?';
+  'What does auto bring a server that asks another one by name, many times a page?';
 
 export const about =
-  'A server of node:http puts each page together of ten parts, for each of which it makes a connection to localhost; the server of the ' +
-  'parts is in the same process, and its cost is in the figures. 8 connections request pages. Each connection to a name is a ' +
-  'dns.lookup, a job of the threadpool; auto makes equal ones that come together one.';
+  'A server of node:http puts each page together of ten parts, and connects to localhost for each; the server of the parts is in ' +
+  'the same process. 8 connections request pages. Each connection to a name is a dns.lookup, a job of the threadpool; auto merges ' +
+  'equal ones that come together.';
 
 const { control: plain, auto, byHand } = armsOf('parts.js', { isOn: hasCounted('dns', 'shared') });
 

@@ -5,8 +5,8 @@ import { startPostgres } from './auto/postgres.js';
 export const question = 'What does auto cost a server of Express that asks PostgreSQL?';
 
 export const about =
-  'A server of Express that looks up one row per request by pool.query of pg, for 10 client connections, with as many ' +
-  'connections to PostgreSQL. auto finds nothing to batch there. CPU time is that of the application, without PostgreSQL itself.';
+  'One row per request by pool.query of pg, for 10 client connections, with as many connections to PostgreSQL. auto finds nothing ' +
+  'to batch. CPU time is that of the application, without PostgreSQL.';
 
 const { control: plain, auto } = armsOf('express-users.js', {
   isOn: hasAuto,

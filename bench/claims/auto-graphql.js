@@ -6,8 +6,8 @@ import { window } from './auto/window.js';
 export const question = 'What does auto cost subscriptions of GraphQL?';
 
 export const about =
-  'A server of graphql-ws with 100 clients; requests publish 50 values/s, and each goes to all of them. The frames of a value differ, ' +
-  'as each has the id of its subscription: there is nothing to gain, and there should be nothing to lose, for auto or by hand.';
+  'A server of graphql-ws with 100 clients; requests publish 50 values/s, each to all of them. The frames of a value differ, as ' +
+  'each has the id of its subscription: there is nothing to gain.';
 
 const { control: plain, auto } = armsOf(() => installed('graphql.js'), { isOn: hasAuto });
 

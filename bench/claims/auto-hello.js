@@ -6,8 +6,8 @@ import { window } from './auto/window.js';
 export const question = 'What does auto cost an application that has nothing to batch?';
 
 export const about =
-  'A server of node:http that answers each request at once with a line of text, on 100 keep-alive connections. auto waits ' +
-  'for work to batch, which never comes; MILLRACE=observe counts the calls, and reports at the end what batching would gain.';
+  'A server of node:http answers each request at once with a line of text, on 100 keep-alive connections. auto waits for work to ' +
+  'batch; MILLRACE=observe counts the calls, and reports at the end what batching would gain.';
 
 /** Observe does not act; it prints its report when the server is ended. */
 const isOn = (run) => hasAuto(run) || /millrace/i.test(run.output);

@@ -9,10 +9,9 @@ const port = await freePort();
 export const question = 'What does auto with net bring a server that asks Redis by ioredis?';
 
 export const about =
-  'A server of node:http that makes four calls to Redis for each response, over one connection, for 50 client ' +
-  'connections. MILLRACE=net sends the writes of a turn together, on all sockets. ioredis has its own option, ' +
-  'enableAutoPipelining, which gathers commands before they are written: the second case turns it on in all arms. The ' +
-  'figures are those of the application, without Redis itself.';
+  'A server of node:http makes four calls to Redis for each response, over one connection, for 50 client connections. MILLRACE=net ' +
+  'sends the writes of a turn together. ioredis has its own option, enableAutoPipelining, which gathers commands before they are ' +
+  'written: the second case turns it on in all arms. The figures are those of the application, without Redis.';
 
 const { control: plain, auto } = armsOf('profiles.js', {
   isOn: hasCounted('coalesce', 'writes'),

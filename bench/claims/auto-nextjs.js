@@ -6,10 +6,10 @@ import { window } from './auto/window.js';
 export const question = 'What does auto bring a page of Next.js?';
 
 export const about =
-  'next start, with a built application as create-next-app makes it; 50 connections. A static page of the Pages Router is read with ' +
-  'readFile for each request. In the second case each connection requests a page of the App Router and the files that a browser loads ' +
-  'for it: styles, scripts of up to 230 KB, images. Next.js looks at each file with fs.stat and sends it as a stream. A page of the App ' +
-  'Router alone, the third case, comes from the memory of Next.js: there is nothing to gain.';
+  'next start, with an application of create-next-app, on 50 connections. A static page of the Pages Router is read with readFile ' +
+  'for each request. In the second case each connection requests a page of the App Router and its files: styles, scripts of up to ' +
+  '230 KB, images. Next.js looks at each file with fs.stat and sends it as a stream. A page of the App Router alone, the third ' +
+  'case, comes from memory: there is nothing to gain.';
 
 const {
   control: plain,

@@ -6,9 +6,8 @@ import { window } from './auto/window.js';
 export const question = 'What does auto cost the server of PeerJS?';
 
 export const about =
-  'The server of PeerJS, which passes signals between pairs of clients: 100 clients send 6,000 candidates/s of 500 bytes, and a ' +
-  'heartbeat every 5 s each. Each signal is a frame alone, with a content of its own: there is nothing to gain, and there should be ' +
-  'nothing to lose, for auto or by hand.';
+  'The server of PeerJS passes signals between pairs of clients: 100 clients send 6,000 candidates/s of 500 bytes, and a heartbeat ' +
+  'every 5 s each. Each signal is a frame alone, with its own content: there is nothing to gain.';
 
 const { control: plain, auto } = armsOf(() => installed('peer.js'), {
   isOn: hasAuto,

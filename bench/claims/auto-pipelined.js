@@ -3,12 +3,12 @@ import { applicationMetrics } from './auto/metrics.js';
 import { startPostgres } from './auto/postgres.js';
 
 export const question =
-  'What does auto, and what does pipelined(), bring a server that has fewer connections to PostgreSQL than requests?';
+  'What do auto and pipelined() bring a server with fewer connections to PostgreSQL than requests?';
 
 export const about =
-  'A server of node:http that looks up one row per request by pool.query of pg, for 100 client connections, with 2 connections to ' +
-  'PostgreSQL. auto changes no queries. The arm pipelined(pool) runs without auto and changes one line: the pool is that of ' +
-  'millrace/pg, whose queries share connections. CPU time is that of the application, without PostgreSQL itself.';
+  'One row per request by pool.query of pg, for 100 client connections, with 2 connections to PostgreSQL. auto changes no queries. ' +
+  'The arm pipelined(pool) runs without auto and changes one line: the pool is that of millrace/pg, whose queries share ' +
+  'connections. CPU time is that of the application, without PostgreSQL.';
 
 const {
   control: plain,

@@ -5,9 +5,9 @@ import { window } from './auto/window.js';
 export const question = 'What does auto bring a server of socket.io that broadcasts in bursts?';
 
 export const about =
-  'Every 20 ms a request makes the server broadcast ten events of 100 bytes to 100 clients, which speak Engine.IO 4 over ' +
-  'WebSocket. The first event leaves at once, the others wait in the queue of engine.io; volatile ones are dropped there, with ' +
-  'auto as without it. The clients check the order, and all arms deliver the same number.';
+  'Every 20 ms a request makes the server broadcast ten events of 100 bytes to 100 clients over WebSocket. The first event leaves ' +
+  'at once, the others wait in the queue of engine.io; volatile ones are dropped there, with auto as without it. The clients check ' +
+  'the order.';
 
 const { control: plain, auto } = armsOf('socket-io-bursts.js', {
   isOn: hasCounted('install', 'frames'),

@@ -5,11 +5,11 @@ import { rate } from './auto/streams-open.js';
 export const question = 'What do auto and Rooms bring a server of event streams?';
 
 export const about =
-  'A server of node:http that writes what is posted, 100 bytes, to 500 readers of server-sent events. The second arm is the ' +
-  'same program with auto, which does nothing for it and should cost nothing. In the third one Rooms of millrace/ws take the ' +
-  'place of its set of responses. Closed loop: 50 publishers post their next message when the last one has arrived; what ' +
-  `comes in one turn leaves in one write per reader. With Rooms the readers are the limit of how many that are, and not of what each costs. Open loop: ${rate} messages a second, mostly alone in their turn, where the ` +
-  'gain is one chunk for all readers, and one native call. Readers count bytes, one of them parses them.';
+  'A server of node:http writes what is posted, 100 bytes, to 500 readers of server-sent events. The second arm is the same program with ' +
+  'auto, which does nothing for it. In the third one Rooms of millrace/ws take the place of its set of responses. Closed loop: 50 publishers ' +
+  'post their next message when the last one has arrived; what comes in one turn leaves in one write per reader. With Rooms the readers are ' +
+  `the limit of that number, and not its cost. Open loop: ${rate} messages a second, mostly alone in their turn, where the gain is one chunk for ` +
+  'all readers, and one native call.';
 
 const { control: plain, auto } = armsOf('event-streams.js', { isOn: hasAuto });
 const { control: rooms } = armsOf('../event-streams-rooms.js', {

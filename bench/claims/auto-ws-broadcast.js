@@ -5,10 +5,8 @@ import { applicationMetrics, latencies } from './auto/metrics.js';
 export const question = 'What does auto bring the broadcast server of the README of ws?';
 
 export const about =
-  'Each message of a client goes to all 100, including the sender, 100 bytes each. Open loop: all arms deliver the same ' +
-  'number, and the cost of a delivery is measured. Closed loop: each client sends its next message when the last one is ' +
-  'back. The generator checks each delivery. Native sends use send() or io_uring, whichever a probe at the start finds ' +
-  'faster: the calls of send() are counted, what io_uring does in one call is not.';
+  'Each message of a client goes to all 100, including the sender, 100 bytes each. Open loop: all arms deliver the same number. ' +
+  'Closed loop: each client sends its next message when the last one is back.';
 
 const {
   control: plain,

@@ -5,10 +5,8 @@ import { applicationMetrics, latencies } from './auto/metrics.js';
 export const question = 'What does auto bring a broadcast server of ws 6?';
 
 export const about =
-  'The broadcast server of the README of ws, with version 6 of 2019, which many applications still have. Each message of a ' +
-  'client goes to all 100, including the sender, 100 bytes each. Open loop: all arms deliver the same number, and the cost of ' +
-  'a delivery is measured. Closed loop: each client sends its next message when the last one is back. The generator checks ' +
-  'each delivery.';
+  'The same server with version 6 of ws, of 2019, which many applications still have. Each message of a client goes to all 100, ' +
+  'including the sender, 100 bytes each.';
 
 const {
   control: plain,

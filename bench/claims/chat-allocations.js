@@ -30,7 +30,7 @@ export const cases = [{ label: perSecond(50_000), rate: 50_000 }];
 
 export const metrics = [
   {
-    ...{ name: 'allocator_calls_per_msg', title: 'allocations and frees for a message' },
+    ...{ name: 'allocator_calls_per_msg', title: 'allocations and frees per message' },
     ...{ unit: '', better: 'lower' },
     of: allocatorCallsPer(),
   },

@@ -62,7 +62,7 @@ export const cases = [
 
 export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];
 
-export const notes = (results) => growth(results, 'cpu_us_per_msg', 'CPU time of a message');
+export const notes = (results) => growth(results, 'cpu_us_per_msg', 'CPU per message');
 
 /** So many that each of three metrics can be told from chance, in quick runs too. */
 export const rounds = { quick: 7, medium: 8, paper: 50 };

@@ -53,8 +53,8 @@ export const metrics = [
     ...{ name: 'files_per_s', title: 'files', unit: '1/s', better: 'higher' },
     of: value('answers_per_s'),
   },
-  { ...cpuPerMessage, name: 'cpu_us_per_file', title: 'CPU time of a file' },
-  { ...switches, name: 'switches_per_file', title: 'context switches for a file' },
+  { ...cpuPerMessage, name: 'cpu_us_per_file', title: 'CPU per file' },
+  { ...switches, name: 'switches_per_file', title: 'context switches per file' },
   {
     ...{ name: 'p50_ms', title: 'latency, median', unit: 'ms', better: 'lower' },
     of: latency('p50'),

@@ -77,7 +77,7 @@ export const cases = [
 ];
 
 export const metrics = [
-  { ...cpuPerMessage, name: 'cpu_us_per_request', title: 'CPU time of a request' },
+  { ...cpuPerMessage, name: 'cpu_us_per_request', title: 'CPU per request' },
   ...[p50, p99, spread, cpuUse],
 ];
 

@@ -59,7 +59,7 @@ export const metrics = [
     of: value('answers_per_s'),
   },
   {
-    ...{ name: 'cpu_us_per_request', title: 'CPU time of a request', unit: 'µs', better: 'lower' },
+    ...{ name: 'cpu_us_per_request', title: 'CPU per request', unit: 'µs', better: 'lower' },
     of: cpuUsPer(),
   },
   {

@@ -56,13 +56,13 @@ export const cases = [
 export const metrics = [
   {
     name: 'cpu_s',
-    title: 'CPU time of a task',
+    title: 'CPU per task',
     unit: 's',
     better: 'lower',
     of: (run) => cpuS(run) / TASKS,
   },
   { name: 'all_s', title: 'until all three are done', unit: 's', better: 'lower', of: wallS },
-  { name: 'rss_mb', title: 'memory, most', unit: 'MB', better: 'lower', of: peakRssMb },
+  { name: 'rss_mb', title: 'peak memory', unit: 'MB', better: 'lower', of: peakRssMb },
 ];
 
 export const rounds = { quick: 6, paper: 50 };

@@ -62,7 +62,7 @@ export const metrics = [
   },
   {
     name: 'ns_per_event',
-    title: 'CPU time of an event, listeners and turns included',
+    title: 'CPU per event, with listeners and turns',
     unit: 'ns',
     of: ({ values }) => values.ns_per_event,
   },

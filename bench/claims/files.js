@@ -62,14 +62,14 @@ export const metrics = [
   },
   {
     name: 'cpu_us_per_file',
-    title: 'CPU time of an operation',
+    title: 'CPU per operation',
     unit: 'us',
     better: 'lower',
     of: ({ values }) => values.cpu_us_per_file,
   },
   {
     name: 'switches_per_1000',
-    title: 'context switches for 1,000 operations',
+    title: 'context switches per 1,000 operations',
     unit: '',
     better: 'lower',
     of: ({ costs, values }) =>

@@ -68,7 +68,7 @@ export const metrics = [
   },
   {
     name: 'cpu_s_per_gb',
-    title: 'CPU time of the receiving process for a GB',
+    title: 'CPU of the receiving process per GB',
     unit: 's',
     better: 'lower',
     of: value('cpu_s_per_gb'),
@@ -94,7 +94,7 @@ export const metrics = [
     better: 'lower',
     of: value('loop_p99_ms'),
   },
-  { name: 'chunk_kb', title: 'bytes that a callback gets', unit: 'KB', of: value('chunk_kb') },
+  { name: 'chunk_kb', title: 'bytes per callback', unit: 'KB', of: value('chunk_kb') },
 ];
 
 export const rounds = { quick: 7, paper: 50 };

@@ -10,8 +10,8 @@ const lower = (name, title, unit, of) => ({ name, title, unit, better: 'lower', 
  * @param {string} thing what an answer is called: `request`, `message`
  */
 export const applicationMetrics = (thing) => [
-  lower('cpu_us', `CPU time of a ${thing}`, 'µs', cpuUsPer()),
-  lower('syscalls', `system calls of a ${thing}`, '', syscallsPer()),
+  lower('cpu_us', `CPU per ${thing}`, 'µs', cpuUsPer()),
+  lower('syscalls', `system calls per ${thing}`, '', syscallsPer()),
   lower('rss_mb', 'memory at the end', 'MB', rssMb),
   {
     name: 'answers_per_s',
@@ -19,7 +19,7 @@ export const applicationMetrics = (thing) => [
     unit: '1/s',
     of: value('answers_per_s'),
   },
-  { name: 'utilization', title: 'event loop in use', unit: '', of: utilization },
+  { name: 'utilization', title: 'loop utilization', unit: '', of: utilization },
 ];
 
 /** Of a load that says when each answer was due. */

@@ -20,7 +20,7 @@ const spreadMs = (run) => (run.latency === null ? null : run.latency.p99 - run.l
 const lower = { better: 'lower' };
 
 export const cpuPerMessage = {
-  ...{ name: 'cpu_us_per_msg', title: 'CPU time of a message', unit: 'µs', ...lower },
+  ...{ name: 'cpu_us_per_msg', title: 'CPU per message', unit: 'µs', ...lower },
   of: cpuUsPer(),
 };
 
@@ -70,7 +70,7 @@ export const spread = {
 };
 
 export const switches = {
-  ...{ name: 'switches_per_msg', title: 'context switches for a message', unit: '', ...lower },
+  ...{ name: 'switches_per_msg', title: 'context switches per message', unit: '', ...lower },
   of: switchesPer(),
 };
 
@@ -80,25 +80,25 @@ export const voluntarySwitches = {
 };
 
 export const systemCalls = {
-  ...{ name: 'syscalls_per_msg', title: 'system calls for a message', unit: '', ...lower },
+  ...{ name: 'syscalls_per_msg', title: 'system calls per message', unit: '', ...lower },
   of: syscallsPer(),
 };
 
 /** Since the start of the server, in which its clients have joined. */
 export const writes = {
-  ...{ name: 'writes_per_msg', title: 'writes to sockets for a message', unit: '', ...lower },
+  ...{ name: 'writes_per_msg', title: 'writes to sockets per message', unit: '', ...lower },
   of: ({ stats }) =>
     stats?.delivered_frames > 0 ? stats.socket_writes / stats.delivered_frames : null,
 };
 
 export const peakMemory = {
-  ...{ name: 'peak_rss_mb', title: 'memory, most', unit: 'MB', ...lower },
+  ...{ name: 'peak_rss_mb', title: 'peak memory', unit: 'MB', ...lower },
   of: peakRssMb,
 };
 
 /** How far the resident memory has gone up and down in the measured window. */
 export const memoryRange = {
-  ...{ name: 'rss_range_mb', title: 'memory, most less least', unit: 'MB', ...lower },
+  ...{ name: 'rss_range_mb', title: 'memory, peak less least', unit: 'MB', ...lower },
   of: ({ costs }) => {
     const seen = costs.series.rss_bytes.map(([, bytes]) => bytes);
     return seen.length < 2 ? null : (Math.max(...seen) - Math.min(...seen)) / 1e6;
@@ -106,7 +106,7 @@ export const memoryRange = {
 };
 
 export const allocations = {
-  ...{ name: 'allocated_bytes_per_msg', title: 'allocated for a message', unit: 'B', ...lower },
+  ...{ name: 'allocated_bytes_per_msg', title: 'allocated per message', unit: 'B', ...lower },
   of: allocatedBytesPer(),
 };
 

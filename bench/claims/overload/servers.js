@@ -54,7 +54,7 @@ export const metrics = [
   {
     ...perS,
     name: 'requests_per_s',
-    title: 'requests that ended, in whatever way',
+    title: 'requests that ended',
     of: value('requests_per_s'),
   },
   { ...ms, name: 'ok_p50_ms', title: 'latency of the 200s, median', of: value('ok_p50_ms') },
