@@ -38,8 +38,7 @@ const SAME = 1e-3;
  * @property {string | null} why
  * @property {string | null} [says]
  *
- * @typedef {Pick<import('../../../packages/lab/experiment/figure.js').Figure, 'title' | 'case' | 'arm' | 'ahead' | 'lo' | 'hi' | 'n' | 'pHolm' |
- *   'finding'> & { experiment: string }} Beside
+ * @typedef {{ experiment: string, title: string }} Beside of a metric
  */
 export const claimRows = (listed, entries, { size = LARGEST, judged = [] } = {}) =>
   listed.map((each) => ({
@@ -124,22 +123,7 @@ function besideOf({ beside = [] }, entries) {
   return beside.flatMap((test) => {
     const results = countedOf(test, entries);
     if (results === null) return [];
-    return figuresOf(results, test).map(
-      ({ title, case: label, arm, ahead, lo, hi, n, pHolm, finding }) => ({
-        ...{
-          experiment: test.experiment,
-          title,
-          case: label,
-          arm,
-          ahead,
-          lo,
-          hi,
-          n,
-          pHolm,
-          finding,
-        },
-      }),
-    );
+    return figuresOf(results, test).map(({ title }) => ({ experiment: test.experiment, title }));
   });
 }
 

@@ -1,13 +1,4 @@
-import {
-  duration,
-  escapeMarkdown,
-  moment,
-  NONE,
-  pValue,
-  range,
-  rows,
-  times,
-} from '@millrace/lab/report';
+import { duration, escapeMarkdown, moment, NONE, range, rows, times } from '@millrace/lab/report';
 import { claimRows } from './claim-rows.js';
 
 const HEAD = `<!-- Written by bench/claims/suite/main.js: change the experiments, or run them again. -->
@@ -18,7 +9,7 @@ What five documents claim, and what we measured. \`make experiment SIZE=medium\`
 \`SIZE=quick\` writes it from fewer rounds and cases. No figure is typed by hand.`;
 
 const HOW = `*Times better* compares the treatment with the control: the estimate from the ratio of each round, with a 95 % interval. Above 1 is
-better, whether more or less is wanted. Verdicts:
+better, whether more or less is wanted. *By* is the ratio that a claim was judged by, where that is not the claimed one. Verdicts:
 
 - *met*: the whole interval reaches the claim; *met in part*: at some loads or arms only
 - *not met*: none of the interval reaches the claim
@@ -28,13 +19,11 @@ better, whether more or less is wanted. Verdicts:
 - *refused*: a check failed, so the figure does not count
 - *not measured*, *declined*: without a verdict, for the reason given
 
-A claim that was tested at several loads or arms has a row for each (↳), with the ratio that it was judged by where that is not the claimed
-one. A figure of another metric is *beside* the claim, without a verdict. p is of no difference, two-sided, and corrected for the metrics that
-were asked for together (Holm); of the claims of the tournament for all of its comparisons. The verdict comes from the interval: a p above 0.05
-beside it says that a difference of that size can be chance. \`go\` is the benchmark \`make bench NAME=go\`; [its
-page](../benchmarks/go-tournament.md#what-the-report-claims) has each place of its claims.
-
-[experiments](../../bench/claims/README.md) describes the method.`;
+Of several loads or arms, *times better* has the range, and the verdict is followed by that of each. Figures *beside* a claim are of another
+metric, without a verdict. [The experiments](#experiments) have each figure with its interval and p, which is of no difference, two-sided,
+and corrected for the metrics of the experiment (Holm). The first figure of a row, or the one after the metric, is the control's. An interval with signs is of the difference. \`go\`
+is \`make bench NAME=go\`; [its page](../benchmarks/go-tournament.md#what-the-report-claims) has its figures. [The
+method](../../bench/claims/README.md).`;
 
 /**
  * The page of results, as Markdown: every verdict and figure comes from what a suite, or a benchmark, has measured.
@@ -91,73 +80,76 @@ function sections(found, make) {
 }
 
 function claimTable(found) {
-  const heads = ['claim', 'section', 'claimed', 'tested by', 'times better', 'interval', 'rounds'];
-  return table(
-    [...heads, 'p', 'verdict'],
-    found.flatMap((row) => [...claimLines(row), ...row.beside.map(besideLine)]),
-    [2, 4, 5, 6, 7],
-  );
+  const heads = ['claim', 'section', 'claimed', 'tested by', 'times better', 'verdict'];
+  return table(heads, found.map(claimLine), [2, 4]);
 }
 
-/** One line; with several places one for all of them, and one for each. A reason stands once where it does not change. */
-function claimLines({ listed, verdict, why, places }) {
+function claimLine({ listed, verdict, why, places, beside }) {
   const claimed = claimedText(listed);
-  const told = why === null ? verdict : `${verdict}: ${why}`;
-  const judged = (place) => [thresholdText(place)].filter((text) => text !== claimed);
-  if (places.length === 1) {
-    const [place] = places;
-    const [, ...cells] = placeCells(place);
-    const at = `${place.experiment}: ${placeName(place)}`;
-    return [[listed.text, listed.where, [claimed, ...judged(place)].join(', by '), at, ...cells]];
-  }
-  const all = [span(places), '', '', leastEvidence(places)];
-  const names = new Set(places.map(({ experiment: name }) => name));
+  const judged = [...new Set(places.map(thresholdText))].filter((text) => text !== claimed);
   return [
-    [listed.text, listed.where, claimed, testedBy(listed), ...all, told],
-    // The page of a benchmark has a line for each place.
-    ...(listed.bench ? [] : places).map((place, i) => {
-      const reason = place.why ?? place.says;
-      const isAsAbove = i > 0 && reason === (places[i - 1].why ?? places[i - 1].says);
-      const [name, ...cells] = placeCells(isAsAbove ? { ...place, why: null, says: null } : place);
-      const at = names.size > 1 ? `${place.experiment}: ${name}` : name;
-      return ['↳', '', judged(place).join(''), at, ...cells];
-    }),
+    ...[listed.text, listed.where, [claimed, ...judged].join(', by ')],
+    ...[testedBy(listed, places, beside), gain(places), verdictText(listed, verdict, why, places)],
   ];
 }
 
-const placeCells = ({ ahead, lo, hi, n, pHolm, verdict, why, says, ...place }) => [
-  ...[placeName(place), times(ahead), range(lo, hi), `${n ?? NONE}`, pValue(pHolm)],
-  [verdict, why ?? says].filter(Boolean).join(': '),
-];
+/** The verdict, and those of the places where they differ; the page of a benchmark has a line for each place. */
+function verdictText({ bench }, verdict, why, places) {
+  const reasonOf = (place) => place.why ?? place.says;
+  const groups = new Map();
+  for (const place of bench ? [] : places) {
+    const key = `${place.verdict}: ${reasonOf(place)}`;
+    groups.set(key, [...(groups.get(key) ?? []), place]);
+  }
+  if (groups.size <= 1) {
+    const reason = why ?? (groups.size === 1 ? reasonOf(places[0]) : null);
+    return [verdict, reason].filter(Boolean).join(': ');
+  }
+  const told = [...groups.values()].map((some) => {
+    const reason = reasonOf(some[0]);
+    const names = some.map((place) => placeIn(places, place)).join(' / ');
+    return `${names}: ${some[0].verdict}${reason ? ` (${reason})` : ''}`;
+  });
+  return `${verdict}: ${told.join('; ')}`;
+}
 
-const besideLine = ({ experiment: name, title, ahead, lo, hi, pHolm, finding, ...place }) => [
-  ...[`↳ beside: ${title}`, '', '', `${name}: ${placeName(place)}`, times(ahead), range(lo, hi)],
-  ...['', pValue(pHolm), finding],
-];
+/** What a place has for itself: experiment, arm and load. */
+function placeIn(places, place) {
+  const differs = (key) => places.some((each) => each[key] !== place[key]);
+  const parts = ['experiment', 'arm', 'case'].filter(differs).map((key) => place[key]);
+  return parts.filter(Boolean).join(', ') || placeName(place);
+}
+
+/** The gain with its interval; of several places, from the least to the most. */
+function gain(places) {
+  const all = places.map(({ ahead }) => ahead).filter((ahead) => ahead !== null);
+  if (all.length === 0) return NONE;
+  if (places.length === 1) {
+    const [{ ahead, lo, hi }] = places;
+    return lo === null ? times(ahead) : `${times(ahead)} (${range(lo, hi)})`;
+  }
+  const [least, most] = [Math.min(...all), Math.max(...all)].map(times);
+  return least === most ? least : `${least} to ${most}`;
+}
 
 function claimedText({ claimed, bound }) {
   if (bound) return `at most ${bound.atMost}`;
   return claimed === null ? 'no figure' : `${times(claimed)}×`;
 }
 
-/** The largest p of all places. */
-function leastEvidence(places) {
-  const all = places.map(({ pHolm }) => pHolm).filter((p) => p !== null && p !== undefined);
-  return all.length === 0 ? NONE : pValue(Math.max(...all));
+function testedBy(listed, places, beside) {
+  const [first] = places;
+  const by =
+    places.length === 1 ? [`${first.experiment}: ${placeName(first)}`] : testersOf(listed);
+  const named = new Set(beside.map(({ experiment: name, title }) => `${name}, ${title}`));
+  const also = named.size === 0 ? [] : [`beside: ${[...named].join('; ')}`];
+  return [...by, ...also].join('; ') || NONE;
 }
 
-/** From the least to the most of all places. */
-function span(places) {
-  const all = places.map(({ ahead }) => ahead).filter((ahead) => ahead !== null);
-  if (all.length === 0) return NONE;
-  const [least, most] = [Math.min(...all), Math.max(...all)].map(times);
-  return least === most ? least : `${least}–${most}`;
-}
-
-function testedBy({ tests, bound, bench }) {
-  if (tests) return [...new Set(tests.map(({ experiment }) => experiment))].join(', ');
-  if (bound) return bound.experiment;
-  return bench ? `${bench.name}: ${bench.what}` : NONE;
+function testersOf({ tests, bound, bench }) {
+  if (tests) return [[...new Set(tests.map(({ experiment }) => experiment))].join(', ')];
+  if (bound) return [bound.experiment];
+  return bench ? [`${bench.name}: ${bench.what}`] : [];
 }
 
 /** An experiment's control is told with it; the arms of a benchmark are compared with each other. */
@@ -172,25 +164,30 @@ function thresholdText({ claimed, atLeast, atMost }) {
 
 /** The end of an experiment, and its figures: by load, metric and arm, each named where it changes. */
 function experiment({ experiment: name, question, state, why, results }) {
-  const took = results === null ? '' : `, ${duration(results.seconds)}`;
-  const ended = `Ended: ${why === null ? state : `${state}: ${why}`}${took}.`;
+  const ended = `Ended: ${why === null ? state : `${state}: ${why}`}.`;
   if (results === null || results.figures.length === 0) {
     return [`### ${name}`, escapeMarkdown(`${question} ${ended}`)];
   }
   const { notes, arms } = results;
-  const shown = rows(results).map((row) => ({
-    ...row,
-    title: row.unit === '' ? row.title : `${row.title}, ${row.unit}`,
-  }));
+  const named = (of) => arms.filter(({ role }) => role === of).map((arm) => arm.name);
+  const [[control], treatments] = [named('control'), named('treatment')];
+  const hasArms = treatments.length > 1;
+  const shown = rows(results).map((row) => {
+    const title = row.unit === '' ? row.title : `${row.title}, ${row.unit}`;
+    return { ...row, title: hasArms ? `${title}: ${row.control}` : title };
+  });
   const cases = [...new Set(shown.map((row) => row.case))];
   const load = cases.length === 1 && cases[0] !== '' ? ` Load: ${cases[0]}.` : '';
-  const columns = {
-    ...(cases.length > 1 && { load: 'case' }),
-    metric: 'title',
-    control: 'control',
-    ...(arms.filter(({ role }) => role === 'treatment').length > 1 && { arm: 'arm' }),
-  };
-  const keys = Object.values(columns);
+  const counts = new Set(results.figures.map(({ n }) => n).filter(Boolean));
+  const rounds = [...counts].sort((a, b) => a - b).join(' or ');
+  const took = `${rounds === '' ? '' : `${rounds} rounds, `}${duration(results.seconds)}.`;
+  const lead = [`${question}${load} ${took}`, ...(state === 'done' ? [] : [ended])];
+  const columns = [
+    ...(cases.length > 1 ? [['load', 'case']] : []),
+    [hasArms ? `metric: ${control}` : 'metric', 'title'],
+    hasArms ? ['arm', 'arm'] : [control, 'control'],
+  ];
+  const keys = columns.map(([, key]) => key);
   const lines = cases
     .flatMap((label) => {
       const ofCase = shown.filter((row) => row.case === label);
@@ -201,25 +198,26 @@ function experiment({ experiment: name, question, state, why, results }) {
       const isAsAbove = (key) =>
         i > 0 &&
         keys.slice(0, keys.indexOf(key) + 1).every((each) => all[i - 1][each] === row[each]);
-      const named = keys.map((key) => (isAsAbove(key) ? '' : row[key]));
-      return [...named, row.treatment, row.times, row.interval, row.p, row.word];
+      const places = keys.map((key) => (isAsAbove(key) ? '' : row[key]));
+      return [...places, row.treatment, ratio(row), row.p, row.word];
     });
-  const heads = Object.keys(columns).concat('treatment', 'times better', 'interval', 'p', 'found');
+  const heads = [
+    ...columns.map(([head]) => escapeMarkdown(head)),
+    ...[hasArms ? 'treatment' : escapeMarkdown(treatments[0]), 'times better', 'p', 'found'],
+  ];
+  const first = heads.length - (hasArms ? 4 : 5);
   return [
     `### ${name}`,
-    escapeMarkdown(`${question} ${armNames(arms)}${load} ${ended}`),
-    table(
-      heads,
-      lines,
-      ['control', 'treatment', 'times better', 'interval', 'p'].map((head) => heads.indexOf(head)),
-    ),
+    escapeMarkdown(lead.join(' ')),
+    table(heads, lines, [first, first + 1, first + 2, heads.length - 2]),
     notes.map((note) => `- ${escapeMarkdown(note)}`).join('\n'),
   ];
 }
 
-function armNames(arms) {
-  const named = (role) => arms.filter((arm) => arm.role === role).map(({ name }) => name);
-  return `Control: ${named('control')}; treatment: ${named('treatment').join('; ')}.`;
+/** The ratio with its interval; that of the difference, with signs, where there is no ratio. */
+function ratio({ times: gained, interval }) {
+  if (gained === NONE || interval === NONE) return gained === NONE ? interval : gained;
+  return `${gained} (${interval})`;
 }
 
 /** @param {number[]} numbers the columns that are aligned to the right */

@@ -300,7 +300,7 @@ export function verdictOf(figure, atLeast) {
   return { verdict: 'open', why: whyOpen(figure, atLeast) };
 }
 
-const ZEROS = 'a value is 0, so that there is no ratio: judged by the differences of the rounds';
+const ZEROS = 'a value is 0: judged by the differences of the rounds';
 
 const NOTHING = 'none in either arm at this load';
 
