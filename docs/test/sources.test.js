@@ -61,7 +61,7 @@ describe('the sources', () => {
   test('have a command and an outcome, or a reason in words', () => {
     const bare = rows.filter(({ declined, command, found, where }) => {
       if (where === '') return true;
-      const isReason = declined?.split(' ').length > 4 && command === '–' && found === '–';
+      const isReason = declined?.split(' ').length > 4 && command === '' && found === '';
       if (declined !== null) return !isReason;
       return !spans(command).some(isCommand) || found.length < 5;
     });
@@ -141,7 +141,7 @@ describe('what a row names', () => {
     const [, page] = /\[the table of measured figures\]\(([^)#]*)/.exec(read(PAGE));
     const measured = read(join('docs/research', page));
     const named = done.flatMap(({ id, found }) =>
-      [...found.matchAll(/table, rows? ((?:`\w[\w-]*`(?:, )?)+)/g)].flatMap(([, names]) =>
+      [...found.matchAll(/table ((?:`\w[\w-]*`(?:, )?)+)/g)].flatMap(([, names]) =>
         spans(names).map((name) => [id, name]),
       ),
     );

@@ -12,7 +12,7 @@ export const PAGE = 'docs/research/sources.md';
  * @property {string} there what the document has
  * @property {string} where in it
  * @property {string} here names, or why it was declined
- * @property {string} command
+ * @property {string} command `make test` where the page has none; '' of what was declined
  * @property {string} found what came of it
  * @property {string | null} declined why, or null
  * @property {string[]} claims that are named in it
@@ -31,8 +31,9 @@ export function rowsOf(markdown = read(PAGE)) {
     if (!line.startsWith('| ') || /^\| there /.test(line)) continue;
     const cells = line.slice(1, -1).split('|');
     if (cells.length !== 5) throw new Error(`${PAGE}:${i + 1}: ${cells.length} cells, not 5`);
-    const [there, where, here, command, found] = cells.map((cell) => cell.trim());
+    const [there, where, here, told, found] = cells.map((cell) => cell.trim());
     const declined = /^declined: (.*)$/.exec(here)?.[1] ?? null;
+    const command = told === '' && declined === null ? '`make test`' : told;
     const claims = italics(`${here} ${found}`);
     rows.push({
       id: `${PAGE}:${i + 1} ${there}`,
