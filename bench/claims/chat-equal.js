@@ -6,7 +6,7 @@ import { arms, atEqualLoad, perSecond, SIZE } from './chat/service.js';
 const { direct, fixed50, fixed200, adaptive, adaptive5, adaptive50 } = arms();
 
 export const question =
-  'What does a message of the chat cost when all arms deliver the same number, and how long does it take?';
+  'What does a message of the chat cost at equal work, and how long does it take?';
 
 export const about =
   'Messages of 100 bytes in rooms of 50 clients, saved in SQLite, due at random times that do not depend on the ' +

@@ -4,8 +4,7 @@ import { arms, clients, perSecond, SIZE } from './chat/service.js';
 
 const { direct, adaptive } = arms();
 
-export const question =
-  'What goes wrong in the chat when two to four times too much is asked of it?';
+export const question = 'What goes wrong in the chat at two to four times its capacity?';
 
 export const about =
   'Open loop at two and four times what `direct` delivers. Nothing has to arrive here: what is refused, what has not ' +

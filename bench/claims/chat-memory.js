@@ -1,8 +1,7 @@
 import { allocations, collecting, fragmentation, memoryRange, peakMemory } from './chat/metrics.js';
 import { ANY, FRAGMENTATION, PEAK_MEMORY, SOURCE } from './chat/paper.js';
 
-export const question =
-  'How much memory does the chat need, how much does it allocate, and how is it used?';
+export const question = 'How much memory does the chat need and allocate, and how is it used?';
 
 export const about =
   'Of the same runs as chat-equal. Allocations are the bytes that V8 has allocated in the main thread for each delivered ' +

@@ -21,7 +21,7 @@ export const claim = {
   metric: 'requests_per_s',
   atLeast: REQUESTS,
   says: {
-    met: 'The gain is that of shared commits (message) and shared reads of one page (history), not of HTTP.',
+    met: 'The gain is of shared commits (message) and reads (history), not of HTTP.',
   },
 };
 

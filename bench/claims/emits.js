@@ -2,7 +2,7 @@ import { commandOf } from './lib/program.js';
 
 const PROGRAM = new URL('./emits/program.js', import.meta.url);
 
-export const question = 'How many events are lost that are emitted before anybody listens?';
+export const question = 'How many events are lost that are emitted before a listener comes?';
 
 export const about =
   'Dead emits: an event of node:events that nobody listens to yet is gone. BatchEmitter delivers at the end of the turn of ' +
@@ -31,11 +31,11 @@ const late = (label, events, lateTurns, more) => ({
 });
 
 export const cases = [
-  late('10,000 events, listeners later in the same turn', 10_000, 0.9),
+  late('10,000 events, listeners in the same turn', 10_000, 0.9),
   late('1,000 events, listeners 20 turns late', 1000, 20, { from: 'paper' }),
   late('10,000 events, listeners 20 turns late', 10_000, 20),
   late('100,000 events, listeners 20 turns late', 100_000, 20, { from: 'paper' }),
-  late('100,000 events of one type, listener 20 turns late', 100_000, 20, { types: 1 }),
+  late('100,000 of one type, listener 20 turns late', 100_000, 20, { types: 1 }),
 ];
 
 export const claim = {
@@ -46,9 +46,8 @@ export const claim = {
   atLeast: 1 / (1 - 0.947),
   says: {
     met: 'Nothing is lost, or next to nothing.',
-    refuted:
-      'Batching alone keeps an event for a turn of the loop, not longer; retention has bounds, which are set.',
-    'not met': 'More are late than may be kept.',
+    refuted: 'Batching alone keeps an event for a turn of the loop.',
+    'not met': 'More are late than retention keeps.',
   },
 };
 

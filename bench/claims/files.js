@@ -45,10 +45,10 @@ export const claim = {
   metric: 'files_per_s',
   atLeast: 3.9432,
   says: {
-    met: 'Many calls at a time of small files: gathering them pays.',
+    met: 'Many calls for small files at a time.',
     'not met':
       'Less than claimed: where few calls come at a time, or bytes and not calls take the time.',
-    refuted: 'Nothing is gained where bytes, and not calls, take the time.',
+    refuted: 'Bytes, not calls, take the time.',
   },
 };
 

@@ -3,8 +3,7 @@ import { cases, metrics, serverArm } from './overload/servers.js';
 
 export { cases, metrics };
 
-export const question =
-  'What do the two servers of the article make of more load than they can take?';
+export const question = 'What do the two servers of the article do under overload?';
 
 export const about =
   'As the experiment overload, with the article’s own two servers: @fastify/under-pressure with its limits (loop delay 200 ' +

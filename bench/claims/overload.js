@@ -3,8 +3,7 @@ import { cases, metrics, serverArm } from './overload/servers.js';
 
 export { cases, metrics };
 
-export const question =
-  'How many good answers does a server give that is asked for more than it can do?';
+export const question = 'How many good answers does an overloaded server give?';
 
 export const about =
   'The application of examples/overload: each request keeps the only thread busy for about 25 ms, of a fixed size; ' +
@@ -43,8 +42,7 @@ export const claim = [
     arms: ['guard'],
     atLeast: 96 / 31,
     says: {
-      refuted:
-        'Both give as many 200s as the handler allows; refusing brings those that come in time (good answers).',
+      refuted: 'Both give as many 200s as the handler allows; with refusing they come in time.',
     },
   },
   {
