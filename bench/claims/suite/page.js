@@ -140,8 +140,7 @@ function claimedText({ claimed, bound }) {
 
 function testedBy(listed, places, beside) {
   const [first] = places;
-  const by =
-    places.length === 1 ? [`${first.experiment}: ${placeName(first)}`] : testersOf(listed);
+  const by = places.length === 1 ? [`${first.experiment}: ${placeName(first)}`] : testersOf(listed);
   const named = new Set(beside.map(({ experiment: name, title }) => `${name}, ${title}`));
   const also = named.size === 0 ? [] : [`beside: ${[...named].join('; ')}`];
   return [...by, ...also].join('; ') || NONE;
