@@ -102,5 +102,6 @@ const on = ({ date, machine }) =>
 function table(heads, lines, numbers) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const marks = heads.map((_, i) => (numbers.includes(i) ? '---:' : '---'));
-  return [heads, marks, ...lines.map((cells) => cells.map(escapeMarkdown))].map(line).join('\n');
+  const body = lines.map((cells) => line(cells.map(escapeMarkdown)));
+  return [line(heads), `|${marks.join('|')}|`, ...body].join('\n');
 }

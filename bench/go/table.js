@@ -287,7 +287,8 @@ function number(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-const markdown = (head, rows) =>
-  [head, head.map((_, i) => (i === 0 ? '---' : '--:')), ...rows]
-    .map((row) => `| ${row.join(' | ')} |`)
-    .join('\n');
+function markdown(head, rows) {
+  const line = (row) => `| ${row.join(' | ')} |`;
+  const marks = head.map((_, i) => (i === 0 ? '---' : '--:'));
+  return [line(head), `|${marks.join('|')}|`, ...rows.map(line)].join('\n');
+}

@@ -36,8 +36,9 @@ const WHERE = `## Where there is nothing to gain
 - ioredis with \`enableAutoPipelining\`: it already gathers what \`MILLRACE=net\` would gather.
 - The first second: the code of auto is still being compiled. A process that lives for seconds gains less, or loses.`;
 
+const line = (cells) => `| ${cells.join(' | ')} |`;
 const table = (heads, list) =>
-  [heads, heads.map(() => '---'), ...list].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  [line(heads), `|${heads.map(() => '---').join('|')}|`, ...list.map(line)].join('\n');
 
 function experiment(results) {
   const { question, about, notes } = results;

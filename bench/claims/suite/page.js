@@ -225,5 +225,6 @@ function table(heads, lines, numbers) {
   if (lines.length === 0) return '';
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const marks = heads.map((_, i) => (numbers.includes(i) ? '---:' : '---'));
-  return [heads, marks, ...lines.map((cells) => cells.map(escapeMarkdown))].map(line).join('\n');
+  const body = lines.map((cells) => line(cells.map(escapeMarkdown)));
+  return [line(heads), `|${marks.join('|')}|`, ...body].join('\n');
 }

@@ -175,7 +175,7 @@ const row = (cells) => `| ${cells.join(' | ')} |`;
 const markdownTable = (heads, rows) =>
   [
     row(heads),
-    row(heads.map(() => '---')),
+    `|${heads.map(() => '---').join('|')}|`,
     ...rows.map((cells) => row(cells.map((text) => escapeMarkdown(text)))),
   ].join('\n');
 
