@@ -22,7 +22,7 @@ better, whether more or less is wanted. *By* is the ratio that a claim was judge
 Of several loads or arms, *times better* has the range, and the verdict is followed by that of each. Figures *beside* a claim are of
 another metric, without a verdict. [The experiments](#experiments) have each figure with its interval and p, which is of no difference,
 two-sided, and corrected for the metrics of the experiment (Holm). A verdict comes from the interval; with a p above 0.05 it can be
-chance. The first figure of a row, or the one after the metric, is the control's. An interval with signs is of the difference. \`go\` is
+chance. The first figure of a row, or the one after the metric, is the control's. An interval alone is of the difference. \`go\` is
 \`make bench NAME=go\`; [its page](../benchmarks/go-tournament.md#what-the-report-claims) has its figures. [The
 method](../../bench/claims/README.md).`;
 
