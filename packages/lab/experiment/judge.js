@@ -323,5 +323,5 @@ function whyOpen({ ahead, n, values: { control, treatment } }, atLeast) {
   const rounds = roundsForRatio(ratioSpread(control, treatment), ahead / atLeast);
   if (rounds === null || rounds > 10_000)
     return 'what was measured is what was claimed, as near as can be told';
-  return `needs about ${Math.max(rounds, n + 1).toLocaleString('en-US')} rounds to decide, ${n} were made`;
+  return `needs about ${Math.max(rounds, n + 1).toLocaleString('en-US')} rounds`;
 }

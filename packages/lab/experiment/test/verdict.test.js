@@ -37,7 +37,7 @@ test('the interval decides about a claim', () => {
 
 test('an open question says how many rounds would decide it', () => {
   const { why } = verdict(1.05, 1.1, 1.15, 1.08);
-  assert.match(why, /^needs about \d+ rounds to decide, 6 were made$/);
+  assert.match(why, /^needs about \d+ rounds$/);
   const near = Number(/about (\d+)/.exec(verdict(1.05, 1.1, 1.15, 1.095).why)[1]);
   assert.ok(near > Number(/about (\d+)/.exec(why)[1]), 'what is nearer needs more');
   assert.match(verdict(1.05, 1.1, 1.15, 1.1).why, /as near as can be told/);
