@@ -1,6 +1,6 @@
 /**
- * Suites of other people's tests: where they come from, how they run, and how many tests they have. A suite is a line of the output, and
- * of the table in `docs/reference/auto.md`. Those of a group run in `GROUP.test.js`.
+ * Suites of other people's tests: where they come from, how they run, and how many tests they have. A suite is a line of the output, a
+ * group is a row of the table in `docs/reference/auto.md`. Suites of a group run in `GROUP.test.js`.
  *
  * @typedef {object} Suite
  * @property {string} name
