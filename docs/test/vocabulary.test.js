@@ -35,17 +35,22 @@ const labels = new Set(families.flatMap((family) => family.labels));
 const metrics = new Set([...families.map(({ name }) => name), ...labels]);
 
 const columns = [
-  ['Node.js', 2, (name) => hasWord(node, name)],
-  ['C', 3, (name) => hasWord(headers, name)],
-  ['Go', 4, isInGo],
-  ['metrics', 5, (name) => metrics.has(name)],
+  ['Node.js', (name) => hasWord(node, name)],
+  ['C', (name) => hasWord(headers, name)],
+  ['Go', isInGo],
+  ['metrics', (name) => metrics.has(name)],
 ];
 
 describe(PAGE, () => {
-  test('has one form of table, and a sentence for each term', () => {
+  test('has one form of table, but for columns without names, and a sentence for each term', () => {
     assert.ok(rows.length > 40, 'the tables were not read');
     for (const { id, head, cells } of rows) {
-      assert.deepEqual(head, HEAD, id);
+      assert.deepEqual(head.slice(0, 2), HEAD.slice(0, 2), id);
+      assert.deepEqual(
+        head,
+        HEAD.filter((title) => head.includes(title)),
+        id,
+      );
       assert.match(cells[1], /^[A-Z`].+\.$/, id);
     }
   });
@@ -55,9 +60,11 @@ describe(PAGE, () => {
     assert.deepEqual(terms.toSorted(), [...new Set(terms)].sort());
   });
 
-  for (const [name, at, isThere] of columns) {
+  for (const [name, isThere] of columns) {
     test(`has names of ${name} that are there`, () => {
-      const named = rows.flatMap(({ id, cells }) => spans(cells[at]).map((each) => ({ id, each })));
+      const named = rows.flatMap(({ id, head, cells }) =>
+        spans(cells[head.indexOf(name)] ?? '').map((each) => ({ id, each })),
+      );
       assert.ok(named.length > 10, 'no names were read');
       const strange = named.filter(({ each }) => !isThere(each));
       assert.deepEqual(strange, []);
