@@ -69,7 +69,6 @@ export const notRun = {
   'docs/guides/deploy.md#app-engine': ACCOUNT,
   'docs/guides/deploy.md#compose': 'it needs a daemon; deploy/test reads compose.yaml',
   'docs/guides/deploy.md#eks': ACCOUNT,
-  'docs/guides/deploy.md#gke': ACCOUNT,
   'docs/guides/deploy.md#kubernetes': 'it needs a cluster; deploy/test reads the manifests',
   'docs/guides/deploy.md#kubernetes-2': 'it needs a cluster; deploy/test reads the manifests',
   'docs/explanation/design.md#the-path-of-an-event': DIAGRAM,
