@@ -1,36 +1,6 @@
-/** A self-signed certificate for tests over TLS. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-/** A new one from the `openssl` program if that is installed, else the one below. */
-export function certificate() {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-certificate-'));
-  try {
-    const files = { key: join(folder, 'key.pem'), cert: join(folder, 'cert.pem') };
-    const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-    const output = [
-      '-keyout',
-      files.key,
-      '-out',
-      files.cert,
-      '-days',
-      '1',
-      '-subj',
-      '/CN=localhost',
-    ];
-    execFileSync('openssl', [...kind, ...output], { stdio: 'ignore' });
-    return { key: readFileSync(files.key), cert: readFileSync(files.cert) };
-  } catch {
-    return fallback;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
+/** A self-signed certificate for tests over TLS, always the same: to make one is to start a process. */
 // Made for these tests alone and known to everybody: it protects nothing.
-const fallback = {
+const made = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg8Vd03esOD1HXW+pD
 WO0Av+2Un6E6aJSFmErgQTBjUXWhRANCAAQ7pXpP3Sywl7EDwZkP1mOZEKmbEYpg
@@ -50,3 +20,6 @@ IXbq
 -----END CERTIFICATE-----
 `,
 };
+
+/** The key and the certificate, as servers of node:tls and node:https take them. */
+export const certificate = () => made;

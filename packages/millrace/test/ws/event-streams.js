@@ -117,6 +117,8 @@ export async function openStreams(t, way, accept, middleware = null) {
     if (middleware === null) then();
     else middleware(incoming, response, then);
   });
+  // A connection may be used again after a pause, as long as a busy machine makes it.
+  server.keepAliveTimeout = 600_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();

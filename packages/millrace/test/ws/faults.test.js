@@ -164,8 +164,8 @@ test("terminating and publishing in 'close' listeners", async (t) => {
   assert.equal(rooms.size('x'), 1);
 });
 
-test('a thousand sockets close in the turn of a publish', async (t) => {
-  const { peers, rooms } = await setUp(t, 1001);
+test('hundreds of sockets close in the turn of a publish', async (t) => {
+  const { peers, rooms } = await setUp(t, 301);
   const survivor = peers.pop();
   const gone = Promise.all(peers.map(({ server }) => once(server, 'close')));
   rooms.publish('x', '1');
@@ -178,8 +178,8 @@ test('a thousand sockets close in the turn of a publish', async (t) => {
   assert.deepEqual(await survivor.take(), ['3']);
 });
 
-test('a thousand sockets leave in the turn of many messages, and each gets its share', async (t) => {
-  const { peers, rooms } = await setUp(t, 1000);
+test('hundreds of sockets leave in the turn of many messages, and each gets its share', async (t) => {
+  const { peers, rooms } = await setUp(t, 300);
   for (const n of range(peers.length)) {
     rooms.publish('x', `${n}`);
     rooms.leave(peers[n].server, 'x');

@@ -4,6 +4,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 
+let fences = 0;
+/** An hour, for sockets that close: a busy machine ends none early. */
+const closeTimeout = 3_600_000;
+
 /** Both ends of one connection, and what the client has received: text as a string, binary as a Buffer. */
 export class Peer {
   received = [];
@@ -45,11 +49,19 @@ export class Peer {
     });
   }
 
-  /** Resolves when the client has handled everything that has been written to it until now. */
-  async fence() {
-    const answered = once(this.server, 'pong');
-    this.server.ping();
-    await answered;
+  /** Resolves when the client has handled everything that has been written to it until now. Rooms send pings, too: this one has a mark. */
+  fence() {
+    const { server } = this;
+    const mark = Buffer.from(`fence ${++fences}`);
+    return new Promise((resolve) => {
+      const onPong = (data) => {
+        if (!mark.equals(data)) return;
+        server.off('pong', onPong);
+        resolve();
+      };
+      server.on('pong', onPong);
+      server.ping(mark);
+    });
   }
 
   /** What the client has received since the last call, once the turn's messages have arrived. */
@@ -80,7 +92,7 @@ export class Hall {
 
   constructor(server, options) {
     this.httpServer = server;
-    this.wss = new WebSocketServer({ server, ...options });
+    this.wss = new WebSocketServer({ server, closeTimeout, ...options });
     this.wss.on('connection', (ws, request) => {
       // A connection that fails shows in the test that uses it.
       ws.on('error', () => {});
@@ -97,7 +109,7 @@ export class Hall {
   async connect(options = {}) {
     const path = `/${this.#count++}`;
     const accepted = new Promise((resolve) => this.#expected.set(path, resolve));
-    const peer = new Peer(new WebSocket(this.url + path, options));
+    const peer = new Peer(new WebSocket(this.url + path, { closeTimeout, ...options }));
     this.peers.push(peer);
     await once(peer.client, 'open');
     peer.server = await accepted;
@@ -153,20 +165,38 @@ export function randomFrom(seed) {
 const filler = Buffer.alloc(64 * 1024);
 
 /**
- * Stops the client from reading and sends it binary messages until neither the kernel nor the stream takes more. What
- * rooms publish from now on waits in their backlog until `peer.client.resume()`.
+ * Stops the client from reading, and lets its socket on the server's side take no more than one write, whatever the kernel would take.
+ * `peer.client.resume()` ends it.
  */
-export async function stall(peer) {
-  peer.client.pause();
-  for (let quiet = 0; quiet < 20; ) {
-    if (peer.socket.writableNeedDrain) {
-      quiet++;
-    } else {
-      quiet = 0;
-      peer.server.send(filler);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1));
+export function hold({ client, socket }) {
+  let goOn = () => {};
+  for (const name of ['_write', '_writev']) {
+    socket[name] = (...args) => {
+      goOn = () => socket[name](...args);
+    };
   }
+  client.pause();
+  client.resume = () => {
+    delete client.resume;
+    delete socket._write;
+    delete socket._writev;
+    if (!socket.destroyed) goOn();
+    client.resume();
+  };
+}
+
+/** The same, and fills the stream of the socket: what rooms publish from now on waits in their backlog until `peer.client.resume()`. */
+export async function stall(peer) {
+  hold(peer);
+  while (!peer.socket.writableNeedDrain) {
+    peer.server.send(filler);
+    await turn();
+  }
+}
+
+/** Lets a client that is closed for being slow read that for as long as it takes: rooms would end it after a second. */
+export function untilRead({ server }) {
+  server.terminate = () => {};
 }
 
 /** The text messages among what a peer has received. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Blob } from 'node:buffer';
 import { test } from 'node:test';
 import { Rooms } from 'millrace/ws';
-import { openHall, randomFrom, range, texts, turn } from './hall.js';
+import { openHall, randomFrom, range, texts, turn, untilRead } from './hall.js';
 
 async function setUp(t, options) {
   const hall = await openHall(t);
@@ -97,6 +97,7 @@ test('fragments that are still being read from a Blob count as well', async (t) 
 
 test('messages that wait for the end of fragments are bounded like any backlog', async (t) => {
   const { peer, rooms } = await setUp(t, { maxPending: 10_000 });
+  untilRead(peer);
   peer.server.send('never ends', { fin: false });
   for (const n of range(20)) {
     rooms.publish('x', `${n}${'.'.repeat(998)}`);

@@ -5,7 +5,8 @@ import { Server } from 'socket.io';
 
 const [, , how, when] = process.argv;
 const server = createServer();
-const io = new Server(server);
+// A busy machine may take long.
+const io = new Server(server, { connectTimeout: 600_000, pingTimeout: 600_000 });
 io.adapter(millraceAdapter());
 
 function end() {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { millraceAdapter } from 'millrace/ws';
-import { open, range } from './socket-io.js';
+import { longMs, open, range } from './socket-io.js';
 
 /** `move` events have their first argument as a key. */
 const adapter = () => millraceAdapter({ key: (event, id) => (event === 'move' ? id : undefined) });
@@ -90,7 +90,7 @@ describe('a broadcast with a key', () => {
   test('with a request for acknowledgements supersedes none', async (t) => {
     const one = await house(t);
     await one.connect({ name: 'a' });
-    const answers = range(3).map((n) => one.io.timeout(10_000).emitWithAck('move', 1, n));
+    const answers = range(3).map((n) => one.io.timeout(longMs).emitWithAck('move', 1, n));
     assert.deepEqual(await Promise.all(answers), [['a'], ['a'], ['a']]);
   });
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { io as connect } from 'socket.io-client';
-import { adapters, inOneTurn, open, range, same, turn } from './socket-io.js';
+import { adapters, inOneTurn, longMs, open, range, same, turn } from './socket-io.js';
 
 const names = (messages) => messages.map(([event]) => event);
 
@@ -96,7 +96,7 @@ for (const [adapterName, adapter] of Object.entries(adapters)) {
   });
 
   test(`a client that does not read delays nobody and loses nothing (${adapterName})`, async (t) => {
-    const house = await open(t, { adapter: adapter(), pingInterval: 60_000 });
+    const house = await open(t, { adapter: adapter() });
     const { io } = house;
     const [slow, other] = await house.connectAll(['slow', 'other']);
     const stream = slow.client.io.engine.transport.ws._socket;
@@ -136,7 +136,7 @@ for (const [adapterName, adapter] of Object.entries(adapters)) {
   });
 
   test(`the heartbeat goes on among broadcasts (${adapterName})`, async (t) => {
-    const house = await open(t, { adapter: adapter(), pingInterval: 5, pingTimeout: 60_000 });
+    const house = await open(t, { adapter: adapter(), pingInterval: 5 });
     const guests = await house.connectAll(['a', 'b', 'c']);
     let pings = 0;
     for (const { client } of guests) client.io.on('ping', () => pings++);
@@ -202,6 +202,7 @@ for (const [how, when] of [
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
+      timeout: longMs,
     });
     t.after(() => client.disconnect());
     const received = [];
@@ -211,7 +212,7 @@ for (const [how, when] of [
   });
 }
 
-const recovery = { connectionStateRecovery: { maxDisconnectionDuration: 60_000 } };
+const recovery = { connectionStateRecovery: { maxDisconnectionDuration: longMs } };
 
 same('connection state recovery: what was missed comes, in order', {
   only: ['websocket'],
@@ -225,13 +226,12 @@ same('connection state recovery: what was missed comes, in order', {
   },
   async play(house) {
     const { io } = house;
-    const a = await house.connect({ reconnection: true, reconnectionDelay: 1 });
+    const a = await house.connect();
     a.server.join('x');
     const { id } = a.client;
     io.emit('before');
     await a.fence();
     const gone = once(a.server, 'disconnect');
-    const back = once(io, 'connection');
     a.client.io.engine.close();
     await gone;
     io.emit('missed 1');
@@ -239,6 +239,8 @@ same('connection state recovery: what was missed comes, in order', {
     io.to('y').emit('not for it');
     io.volatile.emit('not kept');
     io.to(id).emit('missed 3');
+    const back = once(io, 'connection');
+    a.client.connect();
     const [server] = await back;
     server.on('fence', (answer) => answer());
     io.to('x').emit('after');
@@ -306,6 +308,7 @@ same('middleware: who is refused gets no broadcast', {
       transports: [house.transport],
       forceNew: true,
       reconnection: false,
+      timeout: longMs,
       auth: { name: 'b' },
     });
     const seen = [];

@@ -9,6 +9,16 @@ import { io as connect } from 'socket.io-client';
 
 export const transports = ['websocket', 'polling'];
 
+/** Ten minutes: what is limited takes as long as a busy machine needs, and no heartbeat comes in between. */
+export const longMs = 600_000;
+/** Options of a server whose limits nothing reaches. */
+const patient = {
+  connectTimeout: longMs,
+  upgradeTimeout: longMs,
+  pingInterval: longMs,
+  pingTimeout: longMs,
+};
+
 /** A client, its socket on the server, and what it has received: `[event, ...arguments]` in order. */
 export class Guest {
   received = [];
@@ -76,6 +86,7 @@ export class House {
       transports: [this.transport],
       forceNew: true,
       reconnection: false,
+      timeout: longMs,
       ...options,
     });
     const guest = new Guest(client, name);
@@ -110,7 +121,7 @@ export async function open(
   t,
   { adapter, transport = 'websocket', server = createServer(), ...options } = {},
 ) {
-  const io = new Server(server, options);
+  const io = new Server(server, { ...patient, ...options });
   // As an application does it; without, the server takes the in-memory adapter.
   if (adapter !== undefined) io.adapter(adapter);
   // Closing a client that polls leaves a timer of 30 s behind, which would keep the process.
