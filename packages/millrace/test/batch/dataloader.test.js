@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import DataLoader from 'dataloader';
 import { batch } from 'millrace';
+import { stillClock } from '../../../base/test/clocks.js';
 import { echo } from './helper.js';
 
 /** Groups DataLoader's dispatches: each is a call, and a batch of them leaves together. */
@@ -62,13 +63,16 @@ test('loads that depend on others make a batch for each step', async () => {
   ]);
 });
 
-test('a fixed delay gathers loads of several turns', async () => {
+test('a fixed delay gathers loads of several turns', async (t) => {
+  const clock = stillClock(t);
   const { bulk, batches } = echo();
   const loader = new DataLoader(bulk, {
-    batchScheduleFn: schedule({ policy: 'fixed', maxDelay: 500 }),
+    batchScheduleFn: schedule({ policy: 'fixed', maxDelay: 20 }),
   });
   const first = loader.load('a');
   await new Promise(setImmediate);
-  await Promise.all([first, loader.load('b')]);
+  const second = loader.load('b');
+  clock.pass(20);
+  await Promise.all([first, second]);
   assert.deepEqual(batches, [['a', 'b']]);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batch } from 'millrace';
+import { stillClock } from '../../../base/test/clocks.js';
 import { echo, turn } from './helper.js';
 
 test('calls of one tick are one batch, in order', async () => {
@@ -92,14 +93,16 @@ test('under direct each call is a batch of its own, inside the call', async () =
   assert.deepEqual(await Promise.all(calls), ['a', 'b']);
 });
 
-test('fixed gathers over turns until maxDelay', async () => {
+test('fixed gathers over turns until maxDelay', async (t) => {
+  const clock = stillClock(t);
   const { bulk, batches } = echo();
-  const one = batch(bulk, { policy: 'fixed', maxDelay: 500 });
+  const one = batch(bulk, { policy: 'fixed', maxDelay: 20 });
   const calls = [one('a')];
   await turn();
   calls.push(one('b'));
   await turn();
   assert.deepEqual(batches, []);
+  clock.pass(20);
   await Promise.all(calls);
   assert.deepEqual(batches, [['a', 'b']]);
 });

@@ -19,7 +19,7 @@ export function recorder() {
 
 /** Resolves when `fn` returns true; looks once a turn, and gives up at last, so that a failing test ends. */
 export async function until(fn) {
-  const giveUp = performance.now() + 60_000;
+  const giveUp = performance.now() + 120_000;
   while (!fn()) {
     if (performance.now() > giveUp) throw new Error(`never: ${fn}`);
     await new Promise(setImmediate);
@@ -51,7 +51,7 @@ export function child(script, flags = []) {
     execFile(
       process.execPath,
       args,
-      { cwd: folder, timeout: 120_000, killSignal: 'SIGKILL' },
+      { cwd: folder, timeout: 300_000, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => {
         const lines = stdout.split('\n').filter(Boolean);
         resolve({ code: error?.code ?? 0, killed: error?.killed ?? false, lines, stderr });

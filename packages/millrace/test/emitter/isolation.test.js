@@ -42,7 +42,7 @@ test("'event': ticks and promise jobs run after each event, as if it had come al
 
 test("'event': events that come meanwhile wait for the batch, and HIGH leads the next one", async () => {
   const log = [];
-  const e = new BatchEmitter({ isolation: 'event' });
+  const e = new BatchEmitter({ isolation: 'event', maxDeferral: 3_600_000 });
   e.on('x', (n) => log.push(n));
   e.on('signal', (n) => log.push(n));
   e.once('x', () => {

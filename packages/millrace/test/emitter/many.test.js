@@ -60,7 +60,7 @@ const growth = (order) => `
     return process.memoryUsage().heapUsed;
   }
   const before = await burst(20);
-  const after = await burst(200);
+  const after = await burst(100);
   console.log(e.queued(), after - before < 5_000_000 ? 'flat' : after - before);
 `;
 
