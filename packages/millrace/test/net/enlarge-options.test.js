@@ -216,6 +216,8 @@ test('the sockets of an http server and of its client: requests and answers are 
     socket.unshift(head);
     socket.pipe(socket);
   });
+  // However slow the machine is, the connection is used again.
+  server.keepAliveTimeout = 600_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());

@@ -85,18 +85,28 @@ export function systemWrites(socket) {
 
 const stringWrite = (encoding) => `write${encoding}String`;
 
-/** Writes until neither the kernel nor the stream takes more of it; the peer must have been paused. Returns the bytes. */
+/**
+ * Writes until the stream takes no more of it, of which the socket takes the first write and no other, whatever the kernel would take.
+ * Returns the bytes, and a function by which it goes on.
+ */
 export async function fill(socket) {
+  let goOn;
+  for (const name of ['_write', '_writev']) {
+    socket[name] = (...args) => {
+      goOn = () => socket[name](...args);
+    };
+  }
   const filler = Buffer.alloc(64 * 1024);
   let bytes = 0;
-  for (let quiet = 0; quiet < 20; quiet++) {
-    while (!socket.writableNeedDrain) {
-      socket.write(filler);
-      bytes += filler.length;
-      quiet = 0;
-      await turn();
-    }
+  while (!socket.writableNeedDrain) {
+    socket.write(filler);
+    bytes += filler.length;
     await turn();
   }
-  return bytes;
+  const empty = () => {
+    delete socket._write;
+    delete socket._writev;
+    goOn();
+  };
+  return { bytes, empty };
 }

@@ -69,7 +69,7 @@ async function run(steps, { socket, peer, received }, writesOut) {
 
 for (const withCorks of [false, true]) {
   test(`random programs ${withCorks ? 'with corks' : 'without corks'}`, async (t) => {
-    for (const seed of seeds(60)) {
+    for (const seed of seeds(30)) {
       const random = randomNumbers(seed);
       const mark = [1024, 16 * 1024][random(2)];
       const steps = program(random, mark, withCorks);
