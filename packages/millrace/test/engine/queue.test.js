@@ -195,12 +195,12 @@ test('forget drops a type that has no events, and only then', () => {
 });
 
 for (const order of ['arrival', 'type']) {
-  test(`order ${order}: a million keys are kept for as long as their events are queued`, () => {
+  test(`order ${order}: 200,000 keys are kept for as long as their events are queued`, () => {
     const queue = new Queue(order);
     const entry = queue.entry('x');
     let seq = 0;
     const keyed = (key) => new KeyedEvent(entry, key, NORMAL, 1, { time: 0 }, ++seq, null, key);
-    for (let key = 0; key < 1_000_000; key++) {
+    for (let key = 0; key < 200_000; key++) {
       queue.pushKeyed(keyed(key));
       if (queue.count < 1000) continue;
       assert.equal(entry.keys.size, 1000);

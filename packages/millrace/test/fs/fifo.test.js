@@ -59,6 +59,16 @@ for (const write of [writeFile, appendFile]) {
   });
 }
 
+/** The descriptor of a writer; null as long as there is no reader. */
+function writerOf(pipe) {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (error.code !== 'ENXIO') throw error;
+    return null;
+  }
+}
+
 test('files in the same tick do not wait for a FIFO', async (t) => {
   const path = folder(t);
   const pipes = [fifo(path, 'one'), fifo(path, 'two')];
@@ -70,15 +80,22 @@ test('files in the same tick do not wait for a FIFO', async (t) => {
   for (const [index, text] of texts.entries()) assert.equal(text, `file ${index}`);
   await appendFile(`${path}/0`, ' more');
   assert.equal(await readFile(`${path}/0`, 'utf8'), 'file 0 more');
-  // Now the writers come, and leave: each reader sees an end.
+  let isRead = false;
+  const read = Promise.all(reading).finally(() => {
+    isRead = true;
+  });
+  // Now the writers come, and leave: each reader sees an end, also one that has opened its FIFO after them.
   for (const pipe of pipes) {
-    const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    let fd = writerOf(pipe);
+    for (; fd === null; fd = writerOf(pipe)) await new Promise(setImmediate);
     writeSync(fd, 'late');
-    const last = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
     closeSync(fd);
-    setImmediate(closeSync, last);
   }
-  const late = await Promise.all(reading);
+  while (!isRead) {
+    for (const fd of pipes.map(writerOf)) if (fd !== null) closeSync(fd);
+    await new Promise(setImmediate);
+  }
+  const late = await read;
   // Two readers of one FIFO share what comes.
   assert.deepEqual(
     [late[0] + late[2], late[1]].map((text) => text.length),

@@ -14,7 +14,7 @@ import { isWhole } from './record.js';
 
 const child = fileURLToPath(new URL('./kill-child.js', import.meta.url));
 
-for (let round = 1; round <= 10; round++) {
+for (let round = 1; round <= 5; round++) {
   test(`killed while it appends, ${round}`, async (t) => {
     const file = `${folder(t)}/log`;
     const running = spawn(process.execPath, [child, file], {
