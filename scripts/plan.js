@@ -198,6 +198,13 @@ const longSuites = [
   suite('long tests of the npm packages', asPublished, long),
   suite(`fuzz for ${fuzzSeconds} s`, ['packages/millrace/test/conformance'], fuzz(1)),
   suite('fuzz of the engine', ['packages/base/test', 'packages/millrace/test/engine'], fuzz(5)),
+  suite(
+    'fuzz of sockets and files',
+    ['fs/changing', 'net/enlarge-random', 'net/random', 'ws/key-random'].map(
+      (name) => `packages/millrace/test/${name}.test.js`,
+    ),
+    fuzz(10),
+  ),
   suite('fuzz of nats', ['packages/nats/test'], fuzz(5)),
   suite('auto, in JavaScript', ['packages/millrace/test/auto'], {
     concurrency: 3,

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { readFile } from 'millrace/fs';
+import { seeds } from '../../../base/test/random.js';
 import { folder } from './folder.js';
 
 function change() {
@@ -23,7 +24,7 @@ for (const size of [1000, 100_000, 1_500_000]) {
     writeFileSync(file, 'a'.repeat(size));
     const worker = new Worker(`(${change})()`, { eval: true, workerData: { file, size } });
     await once(worker, 'online');
-    for (let round = 0; round < 40; round++) {
+    for (const _ of seeds(40)) {
       const [bytes, text] = await Promise.all([readFile(file), readFile(file, 'latin1')]);
       for (const data of [bytes.toString('latin1'), text]) {
         // Nothing but what was there: no memory of somebody else. Zeros are what the system reads where it cuts at that moment.
