@@ -3,13 +3,18 @@
  * alive are the hard part: to close one while its client sends the next request is to lose that request. So they get an answer that
  * says that it is the last one, and are closed without a word only when no request has come for a while.
  *
+ * A loop that was blocked runs its timers before it reads: a request may have arrived by then, on a connection that still looks idle.
+ * So connections are judged at the end of a turn, when all that has arrived was read, and not in the callback of a timer.
+ *
  * Draining begins once, whoever asks for it: the primary, a signal, or the primary's death. Then: `onDrain` hooks, the last answers,
  * `onClose` hooks, exit. The primary kills a process that takes too long; one without a primary ends itself.
  */
 import cluster from 'node:cluster';
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { patchMethod } from '@millrace/base/patch';
 import { setInterval, setTimeout, sleep } from '@millrace/base/timers';
+import { atTurnEnd } from '@millrace/base/turn';
 import { type Orders, tell } from './protocol.js';
 import { closeAfter, closeAfterAnswer, connections, sessions } from './servers.js';
 
@@ -83,10 +88,10 @@ export async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> 
     }
   };
   await Promise.race([allClosed(), sleep(idleGrace)]);
-  for (const server of connections.keys()) if (server.listening) server.close();
+  for (const server of connections.keys()) if (server.listening) stop(server);
   for (const session of sessions) session.close();
-  closeIdle();
-  setInterval(closeIdle, Math.max(idleGrace, minLookMs));
+  atTurnEnd(closeIdle);
+  setInterval(() => atTurnEnd(closeIdle), Math.max(idleGrace, minLookMs));
   await allClosed();
   await drained;
   await run('close');
@@ -102,14 +107,21 @@ function received(): Map<HttpSocket, number> {
 function announce(server: Server, sockets: Iterable<HttpSocket>, idleGrace: number): void {
   const http = server as HttpServer;
   closeAfterAnswer(http);
-  // For those whose answer has begun already: Node.js closes them when they have been idle for so long.
-  if (!(http.keepAliveTimeout <= idleGrace && http.keepAliveTimeout > 0)) {
-    http.keepAliveTimeout = Math.max(1, idleGrace);
-  }
+  // For those whose answer has begun already: Node.js would close them by a timer. `closeIdle` does it.
+  if (http.keepAliveTimeout > idleGrace) http.keepAliveTimeout = 0;
   for (const { _httpMessage } of sockets) {
     const res = _httpMessage as ServerResponse | null | undefined;
     if (res?.headersSent === false) closeAfter(res);
   }
+}
+
+/** Closes the port. A server of HTTP would also close what looks idle now, for however short a time: that is left to `closeIdle`. */
+function stop(server: Server): void {
+  const http = server as HttpServer;
+  const isHttp = typeof http.closeIdleConnections === 'function';
+  const patch = isHttp ? patchMethod(http, 'closeIdleConnections', () => () => {}) : null;
+  server.close();
+  patch?.undo();
 }
 
 /** HTTP connections without a request in progress. What was upgraded has no parser, and is not idle. */
