@@ -36,7 +36,7 @@ test('clients wait while there is no process', async (t) => {
 
 test('a connection that a process has not taken when it is killed goes to another one, with all that was sent', async (t) => {
   const program = await start(t, 'plain.js');
-  const blocked = program.get('/block?ms=60000');
+  const blocked = program.get('/block?ms=600000');
   const failure = assert.rejects(blocked, { code: 'ECONNRESET' });
   await program.wrote('blocked');
   const [pid] = await program.pids();
@@ -65,10 +65,7 @@ test('under load only the requests that were in the process are lost', async (t)
   const { failures, answers } = await running.stop();
   // Each client has one request at a time: no more than those of a process can be in it.
   assert.ok(failures.length <= kills * clients, `${failures.length} of ${answers} failed`);
-  assert.deepEqual(
-    [...new Set(failures)].filter((code) => code !== 'ECONNRESET'),
-    [],
-  );
+  for (const code of failures) assert.ok(['ECONNRESET', 'EPIPE'].includes(code), code);
 });
 
 test('its error is reported', async (t) => {
@@ -132,7 +129,7 @@ test('a process that does not listen in time is killed, and that is a crash', as
 });
 
 test('in a crash loop what lives goes on, and the rest comes back when the window is over', async (t) => {
-  const program = await start(t, 'plain.js', { workers: 2, crashLimit: 1, crashWindow: 1500 });
+  const program = await start(t, 'plain.js', { workers: 2, crashLimit: 1, crashWindow: 60_000 });
   for (let i = 0; i < 2; i++) {
     // The second time it is the one that is starting.
     const { processes } = await program.call('stats');

@@ -86,7 +86,7 @@ test('arguments that are no application', async () => {
 });
 
 test('one cluster at a time', async () => {
-  const options = { port: 0, workers: 1, signals: false, idleGrace: 0 };
+  const options = { port: 0, workers: 1, signals: false, idleGrace: 0, startTimeout: 600_000 };
   const first = await serve(fixture('plain.js'), options);
   await assert.rejects(serve(fixture('plain.js'), options), {
     code: 'MILLRACE_E_INVALID_ARGUMENT',

@@ -11,6 +11,12 @@ import { fileURLToPath } from 'node:url';
 export const fixture = (name) =>
   fileURLToPath(new URL(name, new URL('./fixtures/', import.meta.url)));
 
+/** Times (ms) that end nothing, however busy the machine is. A test of one of them sets it. */
+const patient = { startTimeout: 600_000, drainTimeout: 600_000, crashWindow: 3_600_000 };
+
+/** For programs, or their processes, whose timers a test lets go on: see {@link Program.step}. */
+export const still = ['--import', new URL('fixtures/still.js', import.meta.url).href];
+
 /** Starts `primary.js` with a file of the fixtures, and resolves when it serves. */
 export async function start(t, file, options = {}, how = {}) {
   const program = launch(t, fixture('primary.js'), [fixture(file), options], how);
@@ -27,7 +33,7 @@ export function launch(
   [file = '', options = {}] = [],
   { env = {}, execArgv = [], execPath = process.execPath } = {},
 ) {
-  const all = JSON.stringify({ port: 0, workers: 1, host: '127.0.0.1', ...options });
+  const all = JSON.stringify({ port: 0, workers: 1, host: '127.0.0.1', ...patient, ...options });
   const child = fork(entry, [file, all], {
     detached: true,
     execArgv,
@@ -49,6 +55,7 @@ class Program {
   stdout = '';
   stderr = '';
   #calls = 0;
+  #steps = new Map();
   #events = [];
   #arrived = new EventEmitter().setMaxListeners(0);
   #answers = new Map();
@@ -114,6 +121,22 @@ class Program {
         else reject(Object.assign(new Error(error.message), error));
       });
     });
+  }
+
+  /** Calls methods of the cluster that it hears of at the same time: it is stopped until all are sent. */
+  together(methods) {
+    this.child.kill('SIGSTOP');
+    const calls = methods.map((method) => this.call(method));
+    this.child.kill('SIGCONT');
+    return Promise.all(calls);
+  }
+
+  /** Lets the timers of one of its processes, which are {@link still}, go on by a step. */
+  async step(pid) {
+    const steps = (this.#steps.get(pid) ?? 0) + 1;
+    this.#steps.set(pid, steps);
+    process.kill(pid, 'SIGUSR2');
+    await this.wrote(`step ${steps} of ${pid}.`);
   }
 
   async pids() {
@@ -186,9 +209,19 @@ export function load(t, port, { clients = 8, path = '/' } = {}) {
 
 /** A file with such code, which can be changed. */
 export async function application(t, text) {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'app.mjs');
+  const file = join(await folderOf(t), 'app.mjs');
   await writeFile(file, text);
   return file;
+}
+
+/** What waits for a file: its part of a URL, and a function that makes the file. */
+export async function gate(t) {
+  const file = join(await folderOf(t), 'open');
+  return { query: `file=${encodeURIComponent(file)}`, open: () => writeFile(file, '') };
+}
+
+async function folderOf(t) {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
 }

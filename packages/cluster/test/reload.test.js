@@ -1,13 +1,11 @@
 /** New code without losing a request. Injected: code that does not start. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { application, get, load, start } from './program.js';
 
 test('no request is lost in reloads under load, on connections that are kept', async (t) => {
-  const program = await start(t, 'plain.js', { workers: 2, idleGrace: 500 });
+  const program = await start(t, 'plain.js', { workers: 2, idleGrace: 60_000 });
   const before = await program.pids();
   const quick = load(t, program.port, { clients: 8 });
   const slow = load(t, program.port, { clients: 8, path: '/slow?ms=30' });
@@ -57,20 +55,19 @@ test('the new processes run the new code; code that does not start changes nothi
 
 test('calls during a reload are one more reload', async (t) => {
   const program = await start(t, 'plain.js', { idleGrace: 0 });
-  await Promise.all([program.call('reload'), program.call('reload'), program.call('reload')]);
+  await program.together(['reload', 'reload', 'reload']);
   assert.equal((await program.call('stats')).reloads, 2);
 });
 
 test('a port that the new code does not listen on is closed', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
   const other = `import { once } from 'node:events';
-    await once(createServer((req, res) => res.end('other')).listen(${port}), 'listening');`;
+    const other = createServer((req, res) => res.end('other')).listen(0);
+    await once(other, 'listening');
+    console.log('other port ' + other.address().port + '.');`;
   const file = await application(t, version(1) + other);
   const program = await start(t, file, { idleGrace: 0 });
+  await program.wrote('.');
+  const [, port] = /other port (\d+)\./.exec(program.stdout);
   assert.equal((await get(port, '/')).text, 'other');
   await writeFile(file, version(2));
   await program.call('reload');

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import tls from 'node:tls';
-import { start } from './program.js';
+import { start, still } from './program.js';
 
 const clients = Array.from({ length: 12 }, (_, i) => `127.0.0.${i + 1}`);
 
@@ -88,7 +88,9 @@ test('a client that leaves before its head is complete is nobody', async (t) => 
 });
 
 test('a client that has not sent all of its head waits, and is served at the end', async (t) => {
-  const program = await start(t, 'plain.js', { sticky: { header: 'x-id' } });
+  // The primary waits for as long as the test does.
+  const options = { sticky: { header: 'x-id' }, idleGrace: 60_000, execArgv: [] };
+  const program = await start(t, 'plain.js', options, { execArgv: still });
   const socket = connect(program.port, '127.0.0.1');
   t.after(() => socket.destroy());
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
