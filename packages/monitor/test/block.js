@@ -1,6 +1,5 @@
 /** What the tests of the monitor share. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 
 /** Keeps the loop from going on for that many ms, whatever the time of day says. */
@@ -27,29 +26,74 @@ export function blockAsleep(ms) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** A process that ends after 20 s, a second after it got a byte, when it is killed, and when the one that made it ends. */
-export const sleeper = () =>
-  spawn(process.execPath, [
-    '--eval',
-    `setTimeout(process.exit, 20_000);
-    process.stdin.once('data', () => setTimeout(process.exit, 1000)).on('end', process.exit);`,
-  ]);
+/**
+ * Tells, by a line with the last number that it has read, when the process that made it has slept on for a second since. Whoever waits for a
+ * CPU does not sleep: on Linux the main thread has to be asleep at ten looks in a row, and never awake in between.
+ */
+const observer = `
+  const { readFileSync } = require('node:fs');
+  const folder = '/proc/' + process.ppid;
+  let asked = '0';
+  let last = '';
+  let looks = 0;
+  function state() {
+    try {
+      const [, letter] = /\\) (\\w) /.exec(readFileSync(folder + '/stat', 'latin1'));
+      const status = readFileSync(folder + '/status', 'latin1');
+      return letter + /^voluntary_ctxt_switches:\\s+(\\d+)/m.exec(status)[1];
+    } catch {
+      return 'S';
+    }
+  }
+  process.stdin.setEncoding('latin1').on('end', process.exit).on('data', (text) => {
+    asked = text.trim().split('\\n').at(-1);
+    looks = 0;
+  });
+  setInterval(() => {
+    if (asked === '0') return;
+    const now = state();
+    looks = now === last && now.startsWith('S') ? looks + 1 : 0;
+    last = now;
+    if (looks < 10) return;
+    process.stdout.write(asked + '\\n');
+    asked = '0';
+  }, 100);`;
+
+let child = null;
+let count = 0;
+let onSlept = () => {};
+
+/** It is started once, and keeps this process alive only while `soon` waits. */
+function startObserver() {
+  child = spawn(process.execPath, ['--eval', observer], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.on('error', () => {});
+  child.stdout.setEncoding('latin1').on('data', (text) => {
+    for (const number of text.trim().split('\n')) onSlept(Number(number));
+  });
+  child.unref();
+  child.stdin.unref();
+}
 
 /**
- * What the promise of `begin` resolves with, unless the loop sleeps on until a {@link sleeper} has ended. That is I/O, so that
- * it comes before the check phase, in which a monitor would look anyway. `begin` gets a function to call before the block, so
- * that the second does not begin sooner, and hardly anything else can wake the loop. Keeps this process alive meanwhile.
+ * What the promise of `begin` resolves with, unless the loop sleeps on for a second. That comes as I/O, before the check phase, in which a
+ * monitor would look anyway. `begin` gets a function to call before the block, so that the second does not begin sooner. Keeps this process
+ * alive meanwhile. One at a time.
  */
 export async function soon(begin) {
-  const child = sleeper();
-  // It may be killed before it has read the byte.
-  child.stdin.on('error', () => {});
-  const end = once(child.stdout.resume(), 'end').then(() => {
-    throw new Error('the loop slept on');
+  if (child === null) startObserver();
+  child.stdout.ref();
+  const ask = () => child.stdin.write(`${++count}\n`);
+  const sleptOn = new Promise((_, reject) => {
+    onSlept = (number) => {
+      if (number === count) reject(new Error('the loop slept on'));
+    };
   });
+  ask();
   try {
-    return await Promise.race([begin(() => child.stdin.write('.')), end]);
+    return await Promise.race([begin(ask), sleptOn]);
   } finally {
-    child.kill();
+    onSlept = () => {};
+    child.stdin.write('0\n');
+    child.stdout.unref();
   }
 }

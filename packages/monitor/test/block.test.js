@@ -48,17 +48,31 @@ for (const [place, where] of Object.entries(places)) {
 
 test('a block in a timer that runs directly after that of the monitor', async (t) => {
   // It does so only if both begin in the same millisecond. If the machine does something else between the two, it may come along
-  // with the monitor's last timer, which is the one gap that there is.
+  // with the monitor's last timer, which is the one gap that there is. A timer that comes late shows such a machine.
   const late = [];
-  for (let i = 0; i < 6; i++) {
-    await loadOf(t, (fn) => setTimeout(fn, 20), blockAsleep).catch((error) => late.push(error));
+  for (let tries = 0, counted = 0; tries < 60 && counted < 6; tries++) {
+    let lateMs;
+    const where = (fn) => {
+      const due = performance.now() + 20;
+      setTimeout(() => {
+        lateMs = performance.now() - due;
+        fn();
+      }, 20);
+    };
+    let error = null;
+    await loadOf(t, where, blockAsleep).catch((why) => {
+      error = why;
+    });
+    if (lateMs > 1.5) continue;
+    counted++;
+    if (error !== null) late.push(error);
   }
-  assert.ok(late.length < 3, `${late.length} of 6: ${late[0]}`);
+  assert.ok(late.length < 3, `${late.length}: ${late[0]}`);
 });
 
 test('a block in an immediate that a timer sets along with the probe', async (t) => {
   const where = (fn) => setTimeout(() => setImmediate(fn), 20);
-  for (let i = 0; i < 5; i++) await loadOf(t, where, blockAsleep);
+  for (let i = 0; i < 3; i++) await loadOf(t, where, blockAsleep);
 });
 
 test('a block in the turn in which a second monitor was made, which is stricter', async (t) => {
@@ -90,31 +104,35 @@ test('a block of the main script, before the loop has begun', async () => {
 });
 
 test('a loop that sleeps is not blocked', async (t) => {
-  // A machine that is busy elsewhere may keep the loop from running, though never for half of the time that it sleeps.
-  const limit = 2000;
-  const watch = monitor({ limit });
-  t.after(() => watch.stop());
-  watch.on('load', () => assert.fail(`asleep, not blocked for ${watch.delay} ms`));
-  await sleep(2 * limit);
-  await turn();
-  assert.ok(watch.loopDelay.max < limit);
+  const limit = 100;
+  // A machine that is busy elsewhere may keep the loop from running, though not each time.
+  for (let tries = 1; ; tries++) {
+    const watch = monitor({ limit });
+    t.after(() => watch.stop());
+    let isLoaded = false;
+    watch.on('load', () => {
+      isLoaded = true;
+    });
+    await sleep(3 * limit);
+    await turn();
+    const { max } = watch.loopDelay;
+    watch.stop();
+    if (!isLoaded && max < limit) return;
+    assert.ok(tries < 50, `asleep, not blocked for ${max} ms`);
+  }
 });
 
 test('a block just after the monitor was made, in a timer of a loop that sleeps then', async () => {
   const script = `
-    import { block, sleeper } from './block.js';
+    import { block, soon } from './block.js';
     import { monitor } from '@millrace/monitor';
-    // Its end comes before the check phase, in which the monitor would look anyway.
-    const child = sleeper();
-    child.stdout.on('end', () => process.exit(1)).resume();
-    setTimeout(() => {
-      monitor({ limit: 20 }).on('load', () => {
-        console.log('"load"');
-        child.kill();
-        process.exit();
-      });
+    const inTimer = (resolve) => {
+      monitor({ limit: 20 }).on('load', resolve);
       block(60);
-    }, 100);`;
+    };
+    await soon(() => new Promise((resolve) => setTimeout(inTimer, 100, resolve)));
+    console.log('"load"');
+    process.exit();`;
   assert.equal(await result(script), 'load');
 });
 
@@ -139,19 +157,24 @@ test('load comes before the I/O that has waited, so that its handlers know', asy
 });
 
 test('a block before the monitor is not counted', async () => {
-  // From here on it is an immediate, so that the timer of the first one comes before the next look.
-  await turn();
-  const first = monitor({ limit: 1000 });
-  block(1200);
-  const second = monitor({ limit: 1000 });
-  let isTold = false;
-  second.on('load', () => {
-    isTold = true;
-  });
-  await soon(() => once(first, 'load').then(() => once(first, 'unload')));
-  first.stop();
-  second.stop();
-  assert.equal(isTold, false, 'the block was over when it was made');
+  const limit = 100;
+  // A machine that is busy elsewhere may block it afterwards, though not each time.
+  for (let tries = 1; ; tries++) {
+    // From here on it is an immediate, so that the timer of the first one comes before the next look.
+    await turn();
+    const first = monitor({ limit });
+    block(1.5 * limit);
+    const second = monitor({ limit });
+    let isTold = false;
+    second.on('load', () => {
+      isTold = true;
+    });
+    await soon(() => once(first, 'load').then(() => once(first, 'unload')));
+    first.stop();
+    second.stop();
+    if (!isTold) return;
+    assert.ok(tries < 50, 'the block was over when it was made');
+  }
 });
 
 test('a monitor that a listener makes has no delay of before it, and none below 0', async (t) => {

@@ -11,19 +11,21 @@ Date.now = () => now() + jump;
 const { monitor } = await import('@millrace/monitor');
 
 test('the time of day jumps forwards and backwards: no load, no unload, same figures', async (t) => {
-  const watch = monitor({ limit: 10_000, window: 10_000 });
+  // Less than a jump, and more than a machine may keep the loop from running.
+  const limit = 3_600_000;
+  const watch = monitor({ limit, window: 10_000 });
   const events = [];
   watch.on('load', () => events.push('load')).on('unload', () => events.push('unload'));
   t.after(() => {
     jump = 0;
     watch.stop();
   });
-  for (jump of [86_400_000, -86_400_000, 3_600_000_000, -5_000]) {
+  for (jump of [86_400_000, -86_400_000, 3_600_000_000, -3_600_000_000]) {
     await sleep(20);
     await turn();
-    assert.ok(watch.delay >= 0 && watch.delay < 10_000);
+    assert.ok(watch.delay >= 0 && watch.delay < limit);
     assert.ok(watch.utilization >= 0 && watch.utilization <= 1);
-    assert.ok(watch.loopDelay.max < 10_000);
+    assert.ok(watch.loopDelay.max < limit);
     const { uptime, cpu } = watch.health();
     assert.ok(uptime.process > 0 && uptime.process < 86_400);
     assert.ok(cpu.cores.intervalMs > 0);

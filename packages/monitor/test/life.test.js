@@ -150,7 +150,7 @@ test('the sampler begins anew after all were stopped', async (t) => {
 
 test('several monitors have limits of their own', async (t) => {
   const strict = monitor({ limit: 20 });
-  const lax = monitor({ limit: 60_000 });
+  const lax = monitor({ limit: 3_600_000, window: 3_600_000 });
   t.after(() => {
     strict.stop();
     lax.stop();
@@ -168,8 +168,8 @@ test('works in a worker, on the loop of that worker', async (t) => {
   const script = `
     const { parentPort } = require('node:worker_threads');
     import('@millrace/monitor').then(({ monitor }) => {
-      const watch = monitor({ limit: 20, window: 60_000 });
-      const alive = setTimeout(() => {}, 60_000);
+      const watch = monitor({ limit: 20, window: 3_600_000 });
+      const alive = setTimeout(() => {}, 3_600_000);
       setTimeout(() => {
         const end = performance.now() + 60;
         while (performance.now() < end);
@@ -192,7 +192,7 @@ test('works in a worker, on the loop of that worker', async (t) => {
 test('utilization is that of the window, in a real loop', async (t) => {
   const watch = monitor({ window: 500 });
   t.after(() => watch.stop());
-  block(1000);
+  block(600);
   assert.ok(watch.utilization > 0.99);
   const begin = performance.eventLoopUtilization();
   await sleep(1500);
@@ -227,20 +227,25 @@ const theirs = monitorEventLoopDelay({
 });
 if (known) {
   test('loopDelay agrees with the histogram of Node.js that has a sample for each turn', async (t) => {
-    const watch = monitor({ window: 3_600_000 });
-    theirs.enable();
-    t.after(() => {
-      theirs.disable();
-      watch.stop();
-    });
-    for (const ms of [30, 10, 60]) {
-      await sleep(5);
-      block(ms);
+    t.after(() => theirs.disable());
+    // What keeps the machine from the loop may come between the ends of their turns, though not each time.
+    for (let tries = 1; ; tries++) {
+      const watch = monitor({ window: 3_600_000 });
+      theirs.reset();
+      theirs.enable();
+      for (const ms of [30, 10, 60]) {
+        await sleep(5);
+        block(ms);
+        await turn();
+      }
       await turn();
+      const { max, count } = watch.loopDelay;
+      watch.stop();
+      theirs.disable();
+      const figures = `${max} and ${theirs.max / 1e6}, ${count} and ${theirs.count}`;
+      const isClose = Math.abs(max - theirs.max / 1e6) < 15 && Math.abs(count - theirs.count) <= 2;
+      if (isClose) return;
+      assert.ok(tries < 20, figures);
     }
-    await turn();
-    const { max, count } = watch.loopDelay;
-    assert.ok(Math.abs(max - theirs.max / 1e6) < 15, `${max} and ${theirs.max / 1e6}`);
-    assert.ok(Math.abs(count - theirs.count) <= 2, `${count} and ${theirs.count}`);
   });
 }

@@ -77,7 +77,7 @@ test('its example: 503 for the request that came while the loop was blocked, the
     server.close();
   });
   const blocked = get();
-  block(500);
+  block(100);
   const first = await blocked;
   assert.equal(first.statusCode, 503);
   assert.equal(first.headers['retry-after'], '10');

@@ -140,7 +140,9 @@ test('servers of node:http, Express and Fastify are counted together, upgrades a
     throw new Error('broken');
   });
   app.set('env', 'test');
-  const plain = createServer((request, response) => {
+  // A connection that the client has kept is open, however long the machine lets it wait.
+  const patient = { keepAliveTimeout: 600_000 };
+  const plain = createServer(patient, (request, response) => {
     if (request.url === '/never') request.socket.destroy();
     else response.end('plain');
   });
@@ -148,7 +150,7 @@ test('servers of node:http, Express and Fastify are counted together, upgrades a
   const served = fastify();
   served.get('/items/:item', async () => 'item');
   await served.listen({ port: 0, host: '127.0.0.1' });
-  const servers = [plain, createServer(app)];
+  const servers = [plain, createServer(patient, app)];
   for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
   const agent = new Agent({ keepAlive: true });
   t.after(async () => {

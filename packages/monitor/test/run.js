@@ -8,8 +8,8 @@ const cwd = fileURLToPath(new URL('.', import.meta.url));
 /** It ends with the process of the test, also when that is killed. */
 const prelude = "process.stdin.on('end', () => process.exit(1)).resume().unref();";
 
-/** Resolves with the exit code, the signal and the output, once the process has ended. */
-export async function run(script, { command = [], nodeArgs = [] } = {}) {
+/** Resolves with the exit code, the signal and the output, once the process has ended. `onError` gets its stderr so far, as it grows. */
+export async function run(script, { command = [], nodeArgs = [], onError = () => {} } = {}) {
   const args = [
     process.execPath,
     ...nodeArgs,
@@ -26,6 +26,7 @@ export async function run(script, { command = [], nodeArgs = [] } = {}) {
   });
   child.stderr.on('data', (data) => {
     stderr += data;
+    onError(stderr);
   });
   const [code, signal] = await once(child, 'close');
   return { code, signal, stdout, stderr };

@@ -34,22 +34,36 @@ const prelude = `
     });
 `;
 
-/** Script that blocks the worker of a pool in one of its tasks. */
-const inPool = (name) => `${prelude}
+/**
+ * Script that blocks the worker of a pool in one of its tasks, until both reports pass. A busy machine may give it no CPU, and so no sample,
+ * in the time of a stall; the last of some is printed in any case.
+ */
+const inPool = (name, passes) => `${prelude}
   const watch = stalls({ workers: 300 });
-  const pool = new Pool({ filename: file, maxThreads: 1 });
-  for (const _ of [1, 2, 3]) await pool.run(undefined, { name: 'shortTask' });
-  const cell = newCell();
-  const both = reported(watch, () => release(cell));
-  await pool.run(cell, { name: '${name}' });
-  const [worker] = pool.threads;
-  console.log(JSON.stringify({ ...(await both), id: worker.threadId }));
-  await pool.close();
+  for (let tries = 1; ; tries++) {
+    const pool = new Pool({ filename: file, maxThreads: 1 });
+    for (const _ of [1, 2, 3]) await pool.run(undefined, { name: 'shortTask' });
+    const cell = newCell();
+    const both = reported(watch, () => release(cell));
+    await pool.run(cell, { name: '${name}' });
+    const [worker] = pool.threads;
+    const { first, over } = await both;
+    const isSo = ${passes};
+    if (isSo || tries === 10) {
+      console.log(JSON.stringify({ first, over, id: worker.threadId }));
+      await pool.close();
+      break;
+    }
+    await pool.close();
+    watch.removeAllListeners('workerStall');
+  }
 `;
+const isSampled = "over.at?.function === 'spin' && over.seen === 'during'";
+const isLogged = `${isSampled} && first.task?.name === 'spinTask'`;
 
 describe('a worker thread that blocks', () => {
   test('is named with its task while it lasts, and at its end', async () => {
-    const { first, over, id } = await result(inPool('spinTask'));
+    const { first, over, id } = await result(inPool('spinTask', isLogged));
     for (const stall of [first, over]) {
       assert.deepEqual(stall.worker.id, id);
       assert.deepEqual([stall.task.name, stall.task.usual], ['spinTask', null]);
@@ -64,18 +78,28 @@ describe('a worker thread that blocks', () => {
   });
 
   test('is known to sleep, and in which system call', { skip: !isLinux }, async () => {
-    const { first } = await result(inPool('parkTask'));
+    const { first } = await result(
+      inPool('parkTask', "first.state === 'parked' && first.systemCall === 'futex'"),
+    );
     assert.deepEqual([first.state, first.systemCall], ['parked', 'futex'], first.summary);
   });
 
   test('is named without a pool, also in its first turn', async () => {
     const { over } = await result(`${prelude}
       const watch = stalls({ workers: 300 });
-      const cell = newCell();
-      const both = reported(watch, () => release(cell));
-      const worker = new Worker(file, { workerData: { cell } });
-      const { over } = await both;
-      console.log(JSON.stringify({ over }));
+      for (let tries = 1; ; tries++) {
+        const cell = newCell();
+        const both = reported(watch, () => release(cell));
+        const worker = new Worker(file, { workerData: { cell } });
+        const ended = new Promise((resolve) => worker.once('exit', resolve));
+        const { over } = await both;
+        await ended;
+        watch.removeAllListeners('workerStall');
+        if (${isSampled} || tries === 10) {
+          console.log(JSON.stringify({ over }));
+          break;
+        }
+      }
     `);
     assert.equal(over.task, null);
     assert.equal(over.worker.file, 'stalls/tasks.cjs');
@@ -94,7 +118,7 @@ describe('a worker thread that blocks', () => {
   });
 
   test('has lines in the log', async () => {
-    const { code, stderr } = await run(inPool('spinTask'));
+    const { code, stderr } = await run(inPool('spinTask', isLogged));
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^millrace: worker thread \d+ blocked for .* s so far, .*spinTask/m);
     assert.match(stderr, /^millrace: worker thread \d+ was blocked for .* s, .*spinTask/m);

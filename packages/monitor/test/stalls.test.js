@@ -1,12 +1,14 @@
 /** Real programs that block their event loop: what the watch says while they do, and afterwards. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { result, run } from './run.js';
-import { blocked } from './stalls/run.js';
+import { blocked, stalledSo } from './stalls/run.js';
 
 const isLinux = process.platform === 'linux';
 const source = readFileSync(new URL('stalls/program.js', import.meta.url), 'utf8').split('\n');
@@ -34,6 +36,10 @@ const prelude = `
 /** The last stall at the function of the program. */
 const at = (stalls, name) => stalls.findLast((stall) => stall.at?.function.includes(name));
 
+/** Whether the last line about the stall of a start names its function. */
+const isNamed = (summaries) =>
+  /: in (.* called from )?blockAtStart \(/.test(summaries.at(-1) ?? '');
+
 function assertAt({ at: frame, summary }, kind) {
   assert.equal(frame.file, 'program.js', summary);
   assert.match(source[frame.line - 1], new RegExp(`blocks: ${kind}\\b`), summary);
@@ -51,10 +57,10 @@ describe('a stall in JavaScript is named while it lasts', () => {
   };
   for (const [kind, name] of Object.entries(cases)) {
     test(kind, async (t) => {
-      const program = await blocked(t, kind);
-      const during = await program.until((stall) => at([stall], name)?.samples >= 3);
+      const isNamed = (stall) => at([stall], name)?.samples >= 3 && stall.seen === 'during';
+      const { program, during } = await stalledSo(t, kind, isNamed);
+      assert.ok(isNamed(during), during.summary);
       assert.equal(during.isOver, false);
-      assert.equal(during.seen, 'during');
       assertAt(during, kind);
       await program.logged(' so far, ');
       program.release();
@@ -76,11 +82,10 @@ describe('a stall in native code is named when that returns', { skip: !isLinux }
     ['fifo', 'blockInFifo', /^open(at)?$/, ['after', 'during']],
   ]) {
     test(kind, async (t) => {
-      const program = await blocked(t, kind);
-      const during = await program.until(
-        ({ state, duration }) => state === 'parked' && duration > 1000,
-      );
-      assert.equal(during.at, null);
+      const isParked = ({ state, duration, at: frame }) =>
+        state === 'parked' && duration > 1000 && frame === null;
+      const { program, during } = await stalledSo(t, kind, isParked);
+      assert.ok(isParked(during), during.summary);
       assert.match(during.systemCall, call);
       assert.match(during.summary, /, asleep in .+; function unknown until native code returns$/);
       program.release();
@@ -102,7 +107,7 @@ describe('the log', () => {
     const { stderr } = await program.end();
     const lines = stderr.trim().split('\n').map(JSON.parse);
     assert.ok(lines.every(({ type }) => type === 'millrace.stall'));
-    assert.equal(lines.findLast(({ isOver }) => isOver).at.function, 'blockInLoop');
+    assert.ok(lines.some((line) => line.isOver && line.at?.function === 'blockInLoop'));
   });
 
   test('is silent on request', async (t) => {
@@ -116,7 +121,10 @@ describe('the log', () => {
   test('has a limited number of lines in a minute', async () => {
     const { code, stdout, stderr } = await run(`${prelude}
       const watch = stalls({ limit: 20, linesPerMinute: 1 });
-      for (let i = 0; i < 6; i++) await stalled(watch);
+      while (watch.recent().length < 6) {
+        for (const end = performance.now() + 200; performance.now() < end; );
+        await sleep(50);
+      }
       console.log(watch.recent().length);
     `);
     assert.equal(code, 0, stderr);
@@ -230,29 +238,42 @@ describe('probes', () => {
 
 describe('a stall', () => {
   test('in the first turn of the program is reported', async () => {
-    const { summary } = await result(`${prelude}
-      const watch = stalls({ log: false });
-      function blockAtStart() {
-        const end = performance.now() + 5000;
-        while (performance.now() < end);
-      }
-      blockAtStart();
-      const named = ({ at }) => at?.function === 'blockAtStart';
-      while (!watch.recent().some(named)) await sleep(20);
-      console.log(JSON.stringify(watch.recent().find(named)));
-    `);
-    assert.match(summary, /: in (.* called from )?blockAtStart \(/);
+    const summaries = [];
+    // A busy machine may take samples too late.
+    for (let tries = 0; tries < 10 && !isNamed(summaries); tries++) {
+      const place = mkdtempSync(join(tmpdir(), 'millrace-stalls-'));
+      const file = join(place, 'go');
+      const script = `${prelude}
+        import { existsSync } from 'node:fs';
+        const watch = stalls({ limit: 100 });
+        function blockAtStart() {
+          while (!existsSync(${JSON.stringify(file)}));
+        }
+        blockAtStart();
+        while (watch.recent().length === 0) await sleep(20);
+        console.log(JSON.stringify(watch.recent()[0].summary));
+      `;
+      const onError = (stderr) => {
+        if (stderr.includes(' so far, ')) writeFileSync(file, 'x');
+      };
+      summaries.push(await result(script, { onError }));
+      rmSync(place, { recursive: true });
+    }
+    assert.ok(isNamed(summaries), summaries.join('\n'));
   });
 
   test("in a listener of 'exit' is logged while it lasts", async (t) => {
-    const program = await blocked(t, 'exit');
-    await program.until((stall) => at([stall], 'blockAtExit') !== undefined);
-    await program.logged(' so far, ');
-    program.release();
-    const { code, stderr } = await program.end();
-    assert.equal(code, 7);
-    assert.match(stderr, /^millrace: event loop blocked for .*blockAtExit/m);
-    assert.doesNotMatch(stderr, /debugger/);
+    // On a busy machine the line may come before the samples.
+    for (let tries = 1; ; tries++) {
+      const { program } = await stalledSo(t, 'exit', (stall) => at([stall], 'blockAtExit'));
+      await program.logged(' so far, ');
+      program.release();
+      const { code, stderr } = await program.end();
+      assert.equal(code, 7);
+      assert.doesNotMatch(stderr, /debugger/);
+      if (/^millrace: event loop blocked for .*blockAtExit/m.test(stderr)) return;
+      assert.ok(tries < 10, stderr);
+    }
   });
 
   test("in a listener of 'stall' is a stall of its own", async () => {

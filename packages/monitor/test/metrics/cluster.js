@@ -6,10 +6,21 @@ import { BatchEmitter } from 'millrace';
 import { AggregatorRegistry } from 'prom-client';
 
 const registry = new AggregatorRegistry();
+
+/** It gives its workers 5 s, which a busy machine may need more often than once. */
+async function metricsOfAll(tries = 20) {
+  try {
+    return await registry.clusterMetrics();
+  } catch (error) {
+    if (tries === 1) throw error;
+    return metricsOfAll(tries - 1);
+  }
+}
+
 if (cluster.isPrimary) {
   const workers = [cluster.fork({ BOUND: '100' }), cluster.fork({ BOUND: '10' })];
   await Promise.all(workers.map((worker) => once(worker, 'message')));
-  console.log(await registry.clusterMetrics());
+  console.log(await metricsOfAll());
   for (const worker of workers) worker.process.kill();
 } else {
   prometheus();

@@ -10,7 +10,7 @@ import { find } from '../../../../scripts/debian.js';
 export const commands = { prometheus: find('prometheus'), promtool: find('promtool') };
 
 /**
- * Starts one that scrapes these addresses twice a second, each under the name of its job; it ends with the test.
+ * Starts one that scrapes these addresses each two seconds, each under the name of its job; it ends with the test.
  *
  * @param {import('node:test').TestContext} t
  * @param {Record<string, string>} targets HOST:PORT by job
@@ -19,7 +19,7 @@ export const commands = { prometheus: find('prometheus'), promtool: find('promto
 export async function startPrometheus(t, targets) {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-prometheus-'));
   const config = {
-    global: { scrape_interval: '500ms', scrape_timeout: '500ms' },
+    global: { scrape_interval: '2s', scrape_timeout: '2s' },
     scrape_configs: Object.entries(targets).map(([job, target]) => ({
       job_name: job,
       static_configs: [{ targets: [target] }],

@@ -10,6 +10,21 @@ import { fileURLToPath } from 'node:url';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Time (ms) of a stall by which its samples have named the function, and tries until one does: a busy machine may take them too late. */
+const namedMs = 30_000;
+const mostTries = 10;
+
+/** A program that blocks in this way, and its stall, which passes; the last one, if none of some passes. */
+export async function stalledSo(t, kind, passes) {
+  for (let tries = 1; ; tries++) {
+    const program = await blocked(t, kind);
+    const during = await program.until((stall) => passes(stall) || stall.duration > namedMs);
+    if (passes(during) || tries === mostTries) return { program, during };
+    program.release();
+    await program.end();
+  }
+}
+
 /**
  * A program that blocks in this way. `until` and `logged` wait, as long as that takes, for a stall under way that passes and for a
  * word on stderr; `release` ends the block; `end` resolves with what the program has printed.
