@@ -8,7 +8,7 @@ import { natsServer, unable } from '../../nats/test/nats.js';
 
 const program = fileURLToPath(new URL('faked.js', import.meta.url));
 /** What waits for fake time would wait for ever. */
-const timeout = 60_000;
+const timeout = 300_000;
 
 const alone = ['batch', 'emitter', 'guard', 'cached', 'pool', 'rooms'];
 const withBroker = ['rooms across machines', 'durable tasks'];

@@ -29,7 +29,7 @@ describe('under Jest', () => {
           testMatch: ['**/*.spec.js'],
           transform,
         },
-        ...{ cacheDirectory: join(folder, 'cache'), testTimeout: 60_000, watchman: false },
+        ...{ cacheDirectory: join(folder, 'cache'), testTimeout: 300_000, watchman: false },
         moduleFileExtensions: ['js', 'cjs', 'mjs', 'json', 'node'],
       };
       const env = { ...process.env, FOLDER: folder };
@@ -43,7 +43,7 @@ describe('under Jest', () => {
       const { stdout } = await promisify(execFile)(
         process.execPath,
         [...args, '--config', JSON.stringify(config)],
-        { env, timeout: 240_000 },
+        { env, timeout: 540_000 },
       ).catch((error) => assert.fail(`${error.stderr}`));
       const { success, numPassedTests } = JSON.parse(stdout);
       assert.equal(success, true);
