@@ -164,7 +164,7 @@ for (const [MILLRACE, feeds] of Object.entries({ on: true, 'net, no-dashboard': 
   test(`a process with MILLRACE=${MILLRACE} ${feeds ? 'feeds' : 'does not feed'} a dashboard`, async () => {
     const env = { MILLRACE, MILLRACE_FEED: '127.0.0.1:9', MILLRACE_FEED_TOKEN: 'none' };
     // A slow machine only makes the wait for what comes longer.
-    const args = [`${programs}feed.cjs`, feeds ? '60000' : '1000'];
+    const args = [`${programs}feed.cjs`, feeds ? '600000' : '1000'];
     const { stdout } = await run([...preloads['--require'], ...args], { env });
     assert.equal(JSON.parse(stdout), feeds);
   });

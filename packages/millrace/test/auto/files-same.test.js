@@ -32,11 +32,10 @@ const warm = `
   import { appendFile, readFile, writeFile } from 'node:fs/promises';
   import fs, { appendFileSync, readFileSync } from 'node:fs';
   const feature = process[Symbol.for('millrace.auto')]?.features.fs;
-  let left = 2000;
   do {
     await Promise.all([appendFile('/dev/null', ''), appendFile('/dev/null', '')]);
     await new Promise(setImmediate);
-  } while (feature?.state === 'waiting' && --left > 0);
+  } while (feature?.state === 'waiting' && feature.why === null);
 `;
 const endings = {
   'an unhandled rejection of a read': `async function load() { await readFile('none/file'); }

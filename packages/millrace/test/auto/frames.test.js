@@ -3,19 +3,33 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { preloads, programs, runJson } from './run.js';
 
-/** The same program without auto and with it, loaded in both ways, or in the one that is named: the long programs take one each. */
-async function runBoth(program, { args = [], ways = Object.keys(preloads) } = {}) {
+async function runPlain(program, args = []) {
   const plain = await runJson([programs + program, ...args]);
   assert.equal(plain.state, 'none');
+  return plain;
+}
+
+/** With auto, loaded in both ways, or in the one that is named: the long programs take one each. */
+async function runAuto(program, { args = [], ways = Object.keys(preloads) } = {}) {
   const auto = await Promise.all(
     ways.map((way) => runJson([...preloads[way], programs + program, ...args])),
   );
   for (const { state } of auto) assert.equal(state, 'active');
-  return { plain, auto };
+  return auto;
 }
 
+/** The same program without auto and with it. */
+async function runBoth(program, options = {}) {
+  const plain = await runPlain(program, options.args);
+  return { plain, auto: await runAuto(program, options) };
+}
+
+/** With which two tests compare. */
+const plainSocketIo = runPlain('socket-io.mjs');
+
 test('socket.io: volatile packets, acknowledgements and orders are the same, whatever the bursts', async () => {
-  const { plain, auto } = await runBoth('socket-io.mjs', { ways: ['--import'] });
+  const plain = await plainSocketIo;
+  const auto = await runAuto('socket-io.mjs', { ways: ['--import'] });
   assert.ok(plain.received.every((messages) => messages.length > 0));
   for (const { received, acknowledged, unwritten, queuedTogether } of auto) {
     for (const n of plain.received.keys()) {
@@ -41,10 +55,8 @@ test('socket.io: a program that looks into a broadcast sees what it would see, a
 });
 
 test('socket.io: with another adapter, broadcasts are queued one by one', async () => {
-  const { plain, auto } = await runBoth('socket-io.mjs', {
-    args: ['own-adapter'],
-    ways: ['--require'],
-  });
+  const plain = await plainSocketIo;
+  const auto = await runAuto('socket-io.mjs', { args: ['own-adapter'], ways: ['--require'] });
   for (const { received, acknowledged, unwritten, queuedTogether } of auto) {
     assert.deepEqual(received, plain.received);
     assert.deepEqual(acknowledged, plain.acknowledged);
@@ -54,7 +66,7 @@ test('socket.io: with another adapter, broadcasts are queued one by one', async 
 });
 
 test('a frame is there before the program goes on, and an error comes in its tick', async () => {
-  const { plain, auto } = await runBoth('ws-waits.mjs');
+  const { plain, auto } = await runBoth('ws-waits.mjs', { ways: ['--require'] });
   /** The first error that the system has reported; later ones depend on what else was written. */
   const outline = ([...logs]) =>
     logs.map((log) => {
@@ -64,9 +76,13 @@ test('a frame is there before the program goes on, and an error comes in its tic
   for (const { logs } of auto) assert.deepEqual(outline(logs), outline(plain.logs));
 });
 
-for (const version of ['ws', 'ws-7', 'ws-6']) {
+for (const [version, ways] of [
+  ['ws', ['--import']],
+  ['ws-7', ['--require']],
+  ['ws-6', ['--import']],
+]) {
   test(`${version}: messages, callbacks and what is buffered are the same`, async () => {
-    const { plain, auto } = await runBoth('versions.cjs', { args: [version] });
+    const { plain, auto } = await runBoth('versions.cjs', { args: [version], ways });
     for (const { sent, saved, unwritten } of auto) {
       assert.deepEqual(sent, plain.sent);
       assert.ok(saved > 0, 'some have been encoded once');

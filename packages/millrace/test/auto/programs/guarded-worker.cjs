@@ -7,7 +7,7 @@ if (cluster.isPrimary) {
 } else {
   const server = createServer().listen(0, '127.0.0.1', async () => {
     const { features } = process[Symbol.for('millrace.auto')];
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + 600_000;
     while (features.guard.state === 'waiting' && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

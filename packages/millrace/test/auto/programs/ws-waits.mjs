@@ -9,7 +9,7 @@ import { stateOf } from './fan-out.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 /** Ms after which nobody is going to answer any more. */
-const most = 30_000;
+const most = 600_000;
 
 if (isMainThread) await serve();
 else clients(workerData);
