@@ -57,7 +57,7 @@ export const withAddon = {
 /** They ask nothing of the addon; those of nats do so only where rooms and sockets of one machine do, too. */
 const addonFree = [
   ...tested.filter((folder) => folder !== 'packages/millrace/test'),
-  ...['batch', 'conformance', 'emitter', 'engine', 'tools'].map(
+  ...['batch', 'conformance', 'emitter', 'engine', 'pg', 'tools'].map(
     (name) => `packages/millrace/test/${name}`,
   ),
 ];

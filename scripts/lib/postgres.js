@@ -13,8 +13,11 @@ const run = promisify(execFile);
 /** The folder with initdb and pg_ctl, or undefined: then PostgreSQL is not installed. */
 export const findPostgres = () => find('pg_ctl') && dirname(find('pg_ctl'));
 
+/** Tries to start on a free port: another program may take it first. */
+const mostStarts = 5;
+
 /** A PostgreSQL server of its own in a temporary folder, which the functions of the result act on. Without a port it listens on a free one. */
-export async function startPostgres(bin, given) {
+export async function startPostgres(bin, given, tries = mostStarts) {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-postgres-'));
   // initdb refuses to run as root.
   const user = process.getuid() === 0 ? unprivilegedUser() : {};
@@ -37,7 +40,7 @@ export async function startPostgres(bin, given) {
   );
   const control = (...args) => {
     // The server would inherit pipes and keep them open.
-    const child = spawn(join(bin, 'pg_ctl'), ['-D', data, '-w', ...args], {
+    const child = spawn(join(bin, 'pg_ctl'), ['-D', data, '-w', '-t', '600', ...args], {
       ...options,
       stdio: 'ignore',
     });
@@ -61,6 +64,7 @@ export async function startPostgres(bin, given) {
     await server.start();
   } catch (error) {
     await server.remove();
+    if (given === undefined && tries > 1) return startPostgres(bin, given, tries - 1);
     throw error;
   }
   return server;

@@ -10,7 +10,7 @@ import { writeVector } from './write.js';
 
 const operations = 60;
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
-const fewSeeds = seconds > 0 ? 1500 : 200;
+const fewSeeds = seconds > 0 ? 1500 : 80;
 // A fixed start in a normal run, so that it fails the same way for everybody; a new one when there is time to search.
 const firstSeed = seconds > 0 ? Math.floor(Math.random() * 2 ** 31) : 0;
 

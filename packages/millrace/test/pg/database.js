@@ -27,7 +27,9 @@ export function describeOnPostgres(title, define) {
 
 /** A pool that the test ends; its errors are those of idle clients. */
 export function openPool(t, { postgres }, config = {}) {
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 2, ...config });
+  // An idle client stays, however long the machine lets the test wait.
+  const usual = { connectionString: postgres.url, max: 2, idleTimeoutMillis: 0 };
+  const pool = new pg.Pool({ ...usual, ...config });
   pool.on('error', () => {});
   t.after(() => (pool.ending ? undefined : pool.end()));
   return pool;

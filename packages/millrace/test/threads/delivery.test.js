@@ -22,7 +22,7 @@ for (const [threads, atOnce] of [
   [4, 13],
 ]) {
   test(`${threads} threads, ${atOnce} at once: nothing is lost, and each thread's order is kept`, async () => {
-    const each = 40_000;
+    const each = 10_000;
     const receiver = new Receiver();
     const { ring, closed } = open(api(), receiver.take, { capacity: 512, maxBatch: 100 });
     addon.produce(ring, threads, each, atOnce);
