@@ -4,6 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { executablePath, FLAGS } from './chromium.js';
 
+/** It ends what hangs, and nothing that a busy machine keeps waiting. */
+const PATIENCE_MS = 300_000;
+
 /**
  * Tests in one browser; without one they are skipped, or fail where CI=true allows no skips.
  *
@@ -27,12 +30,13 @@ export function withBrowser(name, define, { complaints = /^/ } = {}) {
   describe(name, () => {
     let browser;
     before(async () => {
-      browser = await chromium.launch({ executablePath, args: FLAGS });
+      browser = await chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS });
     });
     after(() => browser?.close());
 
     define(async (t, url, options) => {
       const context = await browser.newContext(options);
+      context.setDefaultTimeout(PATIENCE_MS);
       t.after(() => context.close());
       const page = await context.newPage();
       page.problems = [];

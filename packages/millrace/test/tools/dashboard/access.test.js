@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { serveDashboard } from 'millrace/dashboard';
+import { stillClock } from '../../../../base/test/clocks.js';
 import { RateLimit } from '../../../dist/tools/dashboard/access.js';
 import { ask, change, feature, serve, watch } from './support.js';
 
@@ -149,6 +150,8 @@ test('after many wrong tokens none is looked at for a while', async (t) => {
   const dashboard = await serve(t, { token });
   const right = { authorization: `Bearer ${token}` };
   const open = await watch(t, dashboard, right);
+  // They are forgotten after a minute.
+  stillClock(t);
   const guesses = [
     () => ask(dashboard, '/?token=guess'),
     () => ask(dashboard, '/metrics', { headers: { authorization: 'Bearer guess' } }),

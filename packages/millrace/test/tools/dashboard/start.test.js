@@ -12,22 +12,23 @@ import { processes, serve, watch } from './support.js';
 
 const starter = fileURLToPath(new URL('starter.js', import.meta.url));
 
-/** The starter with these arguments; its output when it has ended. */
-async function run(args, env = {}) {
-  const child = spawn(process.execPath, [starter, JSON.stringify(args)], {
+/** The starter with these arguments, and its output when it has ended. */
+function begin(args, env = {}, how = '') {
+  const child = spawn(process.execPath, [starter, JSON.stringify(args), how], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ended = { out: '', errors: '' };
+  const output = { out: '', errors: '' };
   child.stdout.on('data', (text) => {
-    ended.out += text;
+    output.out += text;
   });
   child.stderr.on('data', (text) => {
-    ended.errors += text;
+    output.errors += text;
   });
-  [ended.code] = await once(child, 'close');
-  return ended;
+  const ended = once(child, 'close').then(([code]) => ({ ...output, code }));
+  return { child, ended };
 }
+
+const run = (args, env) => begin(args, env).ended;
 
 test('it tells the address, leaves the way for children, and keeps nothing alive', async () => {
   const { code, out, errors } = await run({ host: '127.0.0.1', port: 0, token: null });
@@ -79,22 +80,24 @@ test('with the way in its environment it feeds, and says nothing', async (t) => 
     MILLRACE_FEED_TOKEN: dashboard.feedToken,
     MILLRACE_FEED_PID: '1',
   };
-  const { code, errors } = await run({ port: 0 }, env);
+  const { child, ended } = begin({ port: 0 }, env, 'waits');
+  t.after(() => child.kill('SIGKILL'));
+  await until(async () => (await processes(dashboard)).length === 2);
+  child.stdin.end();
+  const { code, errors } = await ended;
   assert.equal(code, 0);
   assert.equal(errors, '');
-  await until(async () => (await processes(dashboard)).length === 2);
 });
 
 test('a viewer does not keep it alive', async (t) => {
-  const child = spawn(process.execPath, [starter, JSON.stringify({ port: 0 })], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const { child, ended } = begin({ port: 0 }, {}, 'waits');
+  t.after(() => child.kill('SIGKILL'));
   const [line] = await once(child.stderr, 'data');
   const port = Number(/:(\d+)\//.exec(line)[1]);
   const viewer = await watch(t, { port });
   assert.equal(viewer.status, 200);
-  const [code] = await once(child, 'close');
-  assert.equal(code, 0);
+  child.stdin.end();
+  assert.equal((await ended).code, 0);
 });
 
 test('a feed to port 0 is left out, and the application goes on', async () => {

@@ -1,8 +1,10 @@
-// Does what auto does, and prints what it leaves in the environment. Nothing keeps it alive then.
+// Does what auto does, and prints what it leaves in the environment. Nothing keeps it alive then; with `waits` its input does, until it ends.
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDashboard } from 'millrace/dashboard';
 
 await startDashboard(JSON.parse(process.argv[2]));
 const { MILLRACE_FEED, MILLRACE_FEED_TOKEN } = process.env;
 console.log(JSON.stringify({ MILLRACE_FEED, MILLRACE_FEED_TOKEN }));
-await sleep(500);
+if (process.argv[3] === 'waits') await once(process.stdin.resume(), 'end');
+else await sleep(500);

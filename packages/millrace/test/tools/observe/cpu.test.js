@@ -45,13 +45,13 @@ test('a thread that gets no CPU is reported as such', {
   const app = onOneCpu(fileURLToPath(new URL('starved.js', import.meta.url)));
   const lines = createInterface(app.stdout)[Symbol.asyncIterator]();
   assert.equal((await lines.next()).value, 'ready');
-  // Starved from its start, it would need minutes to begin.
-  setPriority(app.pid, constants.priority.PRIORITY_LOW);
+  // Starved from its start, it would need long to begin. It gets a tenth of the CPU, or less where there are others.
+  setPriority(app.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   onOneCpu('-e', 'for (;;);');
   app.stdin.write('begin\n');
   const { loop, text } = JSON.parse((await lines.next()).value);
   assert.ok(loop.starvedTotalMs > loop.starvedTurns * loop.blockedMs);
-  assert.match(text, /no CPU for this thread in 3 turns of .* busy with other work\n/);
+  assert.match(text, /no CPU for this thread in \d+ turns of .* busy with other work\n/);
 });
 
 test('a turn that sleeps in a call, and one that computes, are blocked', async (t) => {

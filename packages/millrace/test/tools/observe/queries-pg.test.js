@@ -19,7 +19,8 @@ describe('queries of pg', { skip }, () => {
   let pool;
   before(async () => {
     server = await startPostgres(bin);
-    pool = new pg.Pool({ connectionString: server.url, max: 4 });
+    // Idle connections stay, however long the machine lets the tests wait.
+    pool = new pg.Pool({ connectionString: server.url, max: 4, idleTimeoutMillis: 0 });
     await pool.query('create table users (id int primary key, name text)');
     await pool.query("insert into users select i, 'user ' || i from generate_series(0, 99) i");
     // All its connections: each test finds them free.

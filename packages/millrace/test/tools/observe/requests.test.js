@@ -196,11 +196,16 @@ test('a route that is asked for often is counted in full, and timed in full once
   };
   for (let i = 0; i < 150; i++) await ask({});
   const before = blockings();
-  await ask({ busy: '1' });
-  while (blockings() === before) await turnOver();
+  let asked = 150;
+  // Other threads of the process may have had the CPU time of the first.
+  do {
+    await ask({ busy: '1' });
+    asked++;
+    await turnOver();
+  } while (blockings() === before);
   for (let i = 0; i < 7; i++) await ask({ busy: '1' });
   const [route] = observation.report().requests.routes;
-  assert.equal(route.requests, 158);
+  assert.equal(route.requests, asked + 7);
   assert.ok(route.maxMs >= 15, `${route.maxMs}`);
   assert.ok(route.busyMs >= 7 * 15, `${route.busyMs}`);
 });
