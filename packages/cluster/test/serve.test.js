@@ -1,17 +1,30 @@
 /** What can be served, and how. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { fixture, get, launch, start } from './program.js';
+import { application, fixture, get, launch, start } from './program.js';
+
+test('an application of each kind, one after the other', async (t) => {
+  const file = await application(t, '');
+  let program = null;
+  for (const [name, answer] of Object.entries({
+    'express.js': 'express',
+    'fastify.js': 'fastify',
+    'koa.js': 'koa',
+    'promise.js': 'promise',
+    'factory.cjs': 'factory',
+  })) {
+    await writeFile(file, `export { default } from '${pathToFileURL(fixture(name)).href}';`);
+    if (program === null) program = await start(t, file, { idleGrace: 0 });
+    else await program.call('reload');
+    assert.equal((await program.get()).text, answer);
+  }
+});
 
 for (const [file, answer] of Object.entries({
-  'express.js': 'express',
-  'fastify.js': 'fastify',
-  'koa.js': 'koa',
-  'promise.js': 'promise',
-  'factory.cjs': 'factory',
   'transpiled.cjs': 'transpiled',
   'itself.cjs': 'itself',
 })) {
