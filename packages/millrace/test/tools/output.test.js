@@ -25,17 +25,12 @@ const isOwn = (line) =>
 
 const commands = [
   ['millrace'],
-  ['millrace', '--help'],
   ['millrace', '--version'],
-  ['millrace', 'help', 'run'],
   ['millrace', 'run', '--help'],
-  ['millrace', 'observe', '--help'],
   ['millrace', 'doctor'],
   ['millrace', 'doctor', '--json'],
   ['millrace', 'experiment'],
   ['millrace', 'compare', '--help'],
-  ['millrace', 'tune', '--help'],
-  ['millrace', 'experiment', '--help'],
   ['millrace', 'report', '--help'],
   ['millrace-worker', '--help'],
 ];

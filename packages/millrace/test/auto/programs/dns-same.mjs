@@ -10,7 +10,8 @@ connect({ port: 1, host: '127.0.0.1' }).on('error', () => {});
 const feature = process[Symbol.for('millrace.auto')]?.features.dns;
 // An empty name is one that Node.js warns of.
 process.noDeprecation = true;
-const missing = 'no-such-name.invalid';
+// No name server is asked for a name with so long a part.
+const missing = `${'x'.repeat(64)}.invalid`;
 const print = (...values) => console.log(JSON.stringify(values));
 const told = (error) => [error.code, error.message, error.stack, Object.keys(error)];
 
