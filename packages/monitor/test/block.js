@@ -27,8 +27,8 @@ export function blockAsleep(ms) {
 }
 
 /**
- * Tells, by a line with the last number that it has read, when the process that made it has slept on for a second since. Whoever waits for a
- * CPU does not sleep: on Linux the main thread has to be asleep at ten looks in a row, and never awake in between.
+ * Tells, by a line with the last number that it has read, when the process that made it has slept on for a second since. A thread that
+ * waits for a CPU does not sleep: on Linux the main thread has to be asleep at ten looks in a row, and never awake in between.
  */
 const observer = `
   const { readFileSync } = require('node:fs');

@@ -35,8 +35,8 @@ const prelude = `
 `;
 
 /**
- * Script that blocks the worker of a pool in one of its tasks, until both reports pass. A busy machine may give it no CPU, and so no sample,
- * in the time of a stall; the last of some is printed in any case.
+ * Script that blocks the worker of a pool in one of its tasks, until both reports pass. A busy machine may give it no CPU in the time of
+ * a stall, and so no sample; the last of some is printed in any case.
  */
 const inPool = (name, passes) => `${prelude}
   const watch = stalls({ workers: 300 });

@@ -1,4 +1,7 @@
-/** Two chains of reads with callbacks: prints by how many files the memory outside the heap has grown after 6,000 of them, or as soon as it is less than half of that. */
+/**
+ * Two chains of reads with callbacks: prints by how many files the memory outside the heap has grown after 6,000 of them, or as soon as
+ * that is less than half of them.
+ */
 import { readFile, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { features } from 'millrace/auto';

@@ -1,4 +1,4 @@
-// Does what auto does, and prints what it leaves in the environment. Nothing keeps it alive then; with `waits` its input does, until it ends.
+// Does what auto does, and prints what it leaves in the environment. Nothing keeps it alive then, except its input with `waits`.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDashboard } from 'millrace/dashboard';
