@@ -19,7 +19,7 @@ const prelude = `
   import { stalls } from '@millrace/monitor/stalls';
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   function spin(onTurn = () => {}) {
-    const end = performance.now() + 1000;
+    const end = performance.now() + 500;
     while (performance.now() < end) onTurn();
   }
   async function stalled(watch, onTurn) {
