@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guard } from './guard.js';
-import { allPids, newMark, strays } from './strays.js';
+import { allPids, lookAt, newMark, strays } from './strays.js';
 
 const OUTPUT_BYTES = 65_536;
 const GAP = '\n…\n';
@@ -12,9 +11,13 @@ const WORDS_LENGTH = 2000;
 /** Longest line in letters; the rest of it is lost. */
 const LINE_LENGTH = 16e6;
 
-/** Time in ms to wait for output after the end: a grandchild may hold the pipe. */
+/** Time in ms to wait for more output after the end, so many times at most: a grandchild may hold the pipe. */
 const LAST_MS = 500;
+const LAST_WAITS = 20;
 const LOOK_MS = 10;
+
+/** Time in ms to wait for the end of processes that have got SIGKILL: what holds one longer holds it for ever. */
+const KILLED_MS = 60_000;
 
 /** A child process that leads a group of its own, and what it has written. */
 export class Child {
@@ -34,6 +37,8 @@ export class Child {
   #total = 0;
   #errors = '';
   #mark = newMark();
+  /** Strays that were seen, by number, with the time at which each began. @type {Map<number, string>} */
+  #strays = new Map();
   #guard = guard(this.#mark);
 
   /** The first line that has what was looked for; null before there is one. @type {string | null} */
@@ -74,12 +79,27 @@ export class Child {
       child.once('close', resolve);
     });
     this.ended = this.#exited.then(async (how) => {
-      const waited = new AbortController();
-      const enough = sleep(LAST_MS, undefined, { signal: waited.signal }).catch(() => {});
-      if (child.pid !== undefined) await Promise.race([closed, enough]);
-      waited.abort();
+      if (child.pid !== undefined) await this.#lastOutput(closed);
       return how;
     });
+  }
+
+  /** Waits until its output is closed, or nothing has come for a while. */
+  async #lastOutput(closed) {
+    let isClosed = false;
+    const over = closed.then(() => {
+      isClosed = true;
+    });
+    let known = -1;
+    for (let waits = 0; !isClosed && known !== this.#total && waits < LAST_WAITS; waits += 1) {
+      known = this.#total;
+      const waited = new AbortController();
+      const enough = sleep(LAST_MS, undefined, { signal: waited.signal }).catch(() => {});
+      await Promise.race([over, enough]);
+      waited.abort();
+      // What has come while this process stood still is read in the rest of the turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   get pid() {
@@ -97,6 +117,12 @@ export class Child {
   /** Reports whether it has ended and the kernel has said so. */
   get hasExited() {
     return this.#hasExited;
+  }
+
+  /** Reports whether it has ended or is about to: its connections may be closed already. */
+  get isEnding() {
+    if (this.#hasExited || this.pid === undefined) return true;
+    return lookAt(this.pid)?.isEnding ?? true;
   }
 
   /** Resolves as soon as it has exited; what it wrote may still come. */
@@ -132,7 +158,7 @@ export class Child {
 
   /**
    * Ends it, its group and what has left that: SIGTERM to the process, so that it can stop what it has started in its own way, then to
-   * what it has left behind, and SIGKILL to all that is there after `graceMs`.
+   * what it has left behind, and SIGKILL to all that is there after `graceMs`. All of them are gone then, and their ports free.
    *
    * @returns {Promise<boolean>} whether SIGKILL was needed
    */
@@ -144,20 +170,31 @@ export class Child {
 
   async #stop() {
     if (this.pid === undefined) return false;
+    // What ends together with its parent is looked for while it has its mark.
+    this.#livingStrays();
     this.#child.stdio[3]?.end();
     this.#child.kill('SIGTERM');
     await this.#waitFor(() => this.#hasExited);
     if (this.#hasExited) this.#toAll('SIGTERM');
     await this.#waitFor(() => !this.#isThere());
     const wasKilled = this.#isThere();
-    // Of a group that is gone the number may be somebody else's by now.
-    if (wasKilled) this.#toAll('SIGKILL');
+    if (wasKilled) await this.#kill();
     await this.#exited;
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
     await this.ended;
     this.#guard.end();
     return wasKilled;
+  }
+
+  /** Kills all, also what one of them has just started, and waits until the kernel has taken away what they had. */
+  async #kill() {
+    const end = performance.now() + KILLED_MS;
+    do {
+      // Of a group that is gone the number may be somebody else's by now.
+      this.#toAll('SIGKILL');
+      await sleep(LOOK_MS);
+    } while (this.#isThere() && performance.now() < end);
   }
 
   async #waitFor(isDone) {
@@ -167,12 +204,24 @@ export class Child {
   /** Reports whether it, one of its group or a stray is alive; what has ended may wait for long to be asked how. */
   #isThere() {
     const hasGroup = this.#toGroup(0) && (!this.#hasExited || groupIsAlive(this.pid));
-    return hasGroup || strays(this.#mark).length > 0;
+    return hasGroup || this.#livingStrays().length > 0;
+  }
+
+  /** Those that have the mark, and those that had it and have not ended. */
+  #livingStrays() {
+    for (const pid of strays(this.#mark)) {
+      const seen = lookAt(pid);
+      if (seen !== null) this.#strays.set(pid, seen.started);
+    }
+    for (const [pid, started] of this.#strays) {
+      if (lookAt(pid)?.started !== started) this.#strays.delete(pid);
+    }
+    return [...this.#strays.keys()];
   }
 
   #toAll(signal) {
     this.#toGroup(signal);
-    for (const pid of strays(this.#mark)) send(pid, signal);
+    for (const pid of this.#livingStrays()) send(pid, signal);
   }
 
   /** @returns {boolean} whether there was anybody */
@@ -231,15 +280,4 @@ function send(pid, signal) {
 }
 
 /** Reports whether a process of the group has not ended. */
-function groupIsAlive(group) {
-  return allPids().some((pid) => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      // The name of the program comes first, in brackets, and may hold anything.
-      const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return Number(itsGroup) === group && state !== 'Z';
-    } catch {
-      return false;
-    }
-  });
-}
+const groupIsAlive = (group) => allPids().some((pid) => lookAt(pid)?.group === group);

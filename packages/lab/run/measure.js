@@ -10,6 +10,9 @@ export const WARMUP_S = 1;
 /** Time in ms for a server that has just closed every connection to be seen as gone. */
 const CRASH_MS = 500;
 
+/** Seconds for what is under way at the end, and for a connection to be open: limits, which a busy machine comes near to. */
+const PATIENCE_S = 60;
+
 /**
  * One measurement: starts the chat, loads it, stops it.
  *
@@ -51,7 +54,10 @@ async function loadOrCrash(server, load, window, cleanup) {
   const onStop = () => stop.abort(cleanup.signal.reason);
   cleanup.signal.addEventListener('abort', onStop, { once: true });
   const running = runLoad(
-    { ...load, protocol: 'chat', port: server.port, warmup: WARMUP_S },
+    {
+      ...{ ...load, protocol: 'chat', port: server.port, warmup: WARMUP_S },
+      ...{ drain: PATIENCE_S, connectTimeout: PATIENCE_S },
+    },
     { signal: stop.signal, onProgress: (tick) => window.take(tick) },
   );
   const forget = cleanup.add(() => running.catch(() => {}));

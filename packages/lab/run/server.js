@@ -163,15 +163,17 @@ export class Server {
   }
 
   /**
-   * Whether it has ended: the kernel says so some ms after its connections are closed.
+   * Reports whether it has ended. The kernel says so some ms after its connections are closed, or seconds on a busy machine: a process
+   * that is on its way out is waited for.
    *
-   * @param {number} ms how long to wait for that
+   * @param {number} ms how long to wait for the begin of that
    */
   async hasExited(ms) {
     const waited = new AbortController();
     const enough = sleep(ms, undefined, { signal: waited.signal }).catch(() => {});
     await Promise.race([this.#child.exited, enough]);
     waited.abort();
+    if (this.#child.isEnding) await this.#child.exited;
     return this.#child.hasExited;
   }
 

@@ -76,23 +76,18 @@ const ATTEMPTS = 100;
 
 /**
  * A port on which nobody listens at the moment, and which no connection to somewhere else is given, nor any other process by this
- * function as long as this one lives.
+ * function as long as this one lives. It is reserved before it is looked at: a process that looks listens on it for a moment, and must
+ * not do so on the port of another.
  */
 export async function freePort() {
   for (let attempt = 1; ; attempt += 1) {
     const port = PORTS.first + Math.floor(Math.random() * (PORTS.last - PORTS.first + 1));
-    const server = createServer();
     try {
-      await listenOn(server, { port, host: '127.0.0.1' });
       await reserve(port);
+      await tryOut(port);
       return port;
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
-    } finally {
-      if (server.listening) {
-        server.close();
-        await once(server, 'close');
-      }
     }
   }
 }
@@ -103,6 +98,14 @@ async function reserve(port) {
   await listenOn(holder, { path: `\0millrace-port-${port}` }).catch((error) => {
     if (error.code === 'EADDRINUSE') throw error;
   });
+}
+
+/** Fails where somebody listens on the port. */
+async function tryOut(port) {
+  const server = createServer();
+  await listenOn(server, { port, host: '127.0.0.1' });
+  server.close();
+  await once(server, 'close');
 }
 
 async function listenOn(server, address) {

@@ -1,6 +1,6 @@
 /** Demos that are ended in the middle. */
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../scripts/lib/program-tests.js';
 
 export const KEEP = '--rounds 0 --keep --port 0';
 export const SERVER = 'chat/server.js';
@@ -8,8 +8,7 @@ export const GENERATOR = 'millrace-load';
 
 /** The one that watches over a server's group may outlive it for the time that it gives the group to end. */
 export async function nothingIsLeft(demo) {
-  for (let tries = 0; tries < 200 && demo.processes().length > 0; tries++) await sleep(50);
-  assert.deepEqual(demo.processes(), []);
+  await until(() => demo.processes().length === 0);
   assert.deepEqual(demo.files(), []);
 }
 

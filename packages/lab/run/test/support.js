@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const DEMO = fileURLToPath(new URL('../demo.js', import.meta.url));
-const PATIENCE_MS = 60_000;
+/** Time in ms: of a demo that starts servers and a generator, each in a process, before it comes to where a test waits for it. */
+const PATIENCE_MS = 300_000;
 
 /** Node's own cache of compiled code, which no program cleans up. */
 const NODE_CACHE = 'node-compile-cache';
