@@ -6,6 +6,9 @@ import { metricsOf } from './metrics.js';
 import { CONNECTIONS, DURATION_S, ROUNDS, WARMUP_S } from './options.js';
 import { proofOf } from './proof.js';
 
+/** A server that is slow on a busy machine is not one that does not answer. */
+const TIMEOUT_S = 60;
+
 /**
  * @param {import('./args.js').Options} options
  * @returns {Promise<import('../experiment/terminal.js').Prepared>}
@@ -59,7 +62,7 @@ export function loadOf(options, fill) {
     const { pathname, search } = new URL(fill(each));
     return `${pathname}${search}`;
   });
-  if (rate === undefined) return { kind: 'http', paths, ...times, ...normalize };
+  if (rate === undefined) return { kind: 'http', paths, timeout: TIMEOUT_S, ...times, ...normalize };
   const mix = (seconds) => inTurns(paths, rate, seconds);
   return {
     kind: 'requests',

@@ -8,11 +8,11 @@ import { Allocations } from './sample/allocations.js';
 import { isNode } from './sample/process.js';
 import { Sampler } from './sample/sampler.js';
 
-/** Time in ms for a server that has just cut every connection to be seen as gone. */
+/** Time in ms for a server that has just cut every connection to be on its way out. */
 const CRASH_MS = 500;
-const STATS_MS = 5000;
+const STATS_MS = 60_000;
 
-/** Time in ms for the kernel to report the end of a process whose connections it has closed. */
+/** Time in ms for the kernel to report the end of a process whose connections it has closed, unless it is busy. */
 const EXIT_MS = 50;
 
 /**
@@ -133,7 +133,9 @@ async function driven({ server, load, cleanup, ...context }) {
     gone.signal.throwIfAborted();
     return { ...outcome, crash };
   } catch (error) {
-    if (!cleanup.signal.aborted) await Promise.race([server.failed, sleep(CRASH_MS)]);
+    const isDead = !cleanup.signal.aborted && (await server.hasExited(CRASH_MS));
+    // How it ended is told when all that it wrote is there.
+    if (isDead) await Promise.race([server.failed, sleep(STATS_MS, undefined, { ref: false })]);
     throw error;
   }
 }

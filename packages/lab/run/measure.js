@@ -7,7 +7,7 @@ import { Window } from './window.js';
 
 export const WARMUP_S = 1;
 
-/** Time in ms for a server that has just closed every connection to be seen as gone. */
+/** Time in ms for a server that has just closed every connection to be on its way out. */
 const CRASH_MS = 500;
 
 /** Seconds for what is under way at the end, and for a connection to be open: limits, which a busy machine comes near to. */
@@ -64,13 +64,19 @@ async function loadOrCrash(server, load, window, cleanup) {
   try {
     const report = await running;
     // That the server has crashed says more than that its connections are closed.
-    if (report.closed_early > 0) await Promise.race([server.failed, sleep(CRASH_MS)]);
+    if (report.closed_early > 0) await failsIfDead(server);
     return report;
   } catch (error) {
-    await Promise.race([server.failed, sleep(CRASH_MS)]);
+    await failsIfDead(server);
     throw error;
   } finally {
     forget();
     cleanup.signal.removeEventListener('abort', onStop);
   }
+}
+
+/** Throws the failure of a server that has ended, or is about to. */
+async function failsIfDead(server) {
+  if (!(await server.hasExited(CRASH_MS))) return;
+  await Promise.race([server.failed, sleep(PATIENCE_S * 1000, undefined, { ref: false })]);
 }

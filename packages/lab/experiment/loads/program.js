@@ -40,7 +40,11 @@ export async function drive({ server, signal, timeoutS, phase, begin, end }) {
   });
   const code = await ended(server, timeoutS, signal);
   if (to === null) marks.end();
-  if (code !== 0) throw server.failure(`ended with code ${code}`);
+  if (code !== 0) {
+    // What it wrote last may be in the other pipe still.
+    await new Promise((resolve) => setImmediate(resolve));
+    throw server.failure(`ended with code ${code}`);
+  }
   if (told === null) {
     throw mistake(`${server.name} printed no line of JSON; it must print one with values or work`);
   }

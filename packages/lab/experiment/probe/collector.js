@@ -13,8 +13,8 @@ const FOLDER = 'millrace-probe-';
 
 const PRELOAD = fileURLToPath(new URL('./preload.cjs', import.meta.url));
 
-/** A loop that is blocked answers late; then the last line that it sent by itself is what counts. */
-const ANSWER_MS = 1000;
+/** A loop that is blocked answers late; after this time the last line that it sent by itself is what counts. */
+const ANSWER_MS = 10_000;
 
 /**
  * Gathers what the probes in a server's Node.js processes say, over a window. Processes may come and go meanwhile; what a
@@ -26,15 +26,20 @@ export class Collector {
   #processes = new Set();
   #isMeasuring = false;
   #marks = 0;
+  #answerMs = ANSWER_MS;
   #forget;
 
   /** Number of processes that have had a probe: it connects before the program's own code runs. */
   connections = 0;
 
-  /** @param {import('../../run/cleanup.js').Cleanup} cleanup closes it when the program ends */
-  static async open(cleanup) {
+  /**
+   * @param {import('../../run/cleanup.js').Cleanup} cleanup closes it when the program ends
+   * @param {{ answerMs?: number }} [options] how long an answer is waited for
+   */
+  static async open(cleanup, { answerMs = ANSWER_MS } = {}) {
     await removeStale();
     const collector = new Collector();
+    collector.#answerMs = answerMs;
     collector.#folder = mkdtempSync(join(tmpdir(), `${FOLDER}${process.pid}-`));
     collector.#forget = cleanup.add(() => collector.close());
     collector.#server = createServer((socket) => {
@@ -66,7 +71,7 @@ export class Collector {
   /**
    * The window begins now.
    *
-   * @returns {Promise<void>} resolves when each process knows, after a second at most: one that is told to work before it
+   * @returns {Promise<void>} resolves when each process knows, after ten seconds at most: one that is told to work before it
    *   has read that may work first
    */
   begin() {
@@ -75,7 +80,7 @@ export class Collector {
     for (const each of this.#processes) if (each.isGone) this.#processes.delete(each);
     this.#marks += 1;
     for (const each of this.#processes) each.begin(this.#marks);
-    return inTime([...this.#processes].map((each) => each.begun));
+    return this.#inTime([...this.#processes].map((each) => each.begun));
   }
 
   /** The window ends now. */
@@ -85,13 +90,13 @@ export class Collector {
   }
 
   /**
-   * Waits up to a second for the processes' last answers.
+   * Waits up to ten seconds for the processes' last answers.
    *
    * @returns {Promise<import('./summary.js').Probe | null>} null when no process has a probe
    */
   async read() {
     const all = [...this.#processes];
-    await inTime(all.map((each) => each.ended));
+    await this.#inTime(all.map((each) => each.ended));
     return summaryOf(all.map((each) => each.lines()).filter((lines) => lines.length > 0));
   }
 
@@ -105,14 +110,14 @@ export class Collector {
   get #path() {
     return join(this.#folder, 'socket');
   }
-}
 
-/** Waits for all, but not for long. */
-async function inTime(answers) {
-  const late = new AbortController();
-  const isLate = sleep(ANSWER_MS, undefined, { signal: late.signal }).catch(() => {});
-  await Promise.race([Promise.all(answers), isLate]);
-  late.abort();
+  /** Waits for all, but not for ever. */
+  async #inTime(answers) {
+    const late = new AbortController();
+    const isLate = sleep(this.#answerMs, undefined, { signal: late.signal }).catch(() => {});
+    await Promise.race([Promise.all(answers), isLate]);
+    late.abort();
+  }
 }
 
 /** Removes what labs have left behind that were ended by force: theirs are the folders where nobody listens. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVENT = 'raw_syscalls:sys_enter';
-const START_MS = 3000;
-const STOP_MS = 1000;
+const START_MS = 60_000;
+const STOP_MS = 10_000;
 
 /**
  * Gets ready to count, once, the system calls of processes and of all that they start: by `perf stat`, where there is

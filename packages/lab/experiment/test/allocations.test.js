@@ -54,12 +54,10 @@ test('a library that an arm loads first is loaded still', (t) => {
   counted.close();
 });
 
-test('a run has the count where a metric asks for it, and none elsewhere', async (t) => {
+test('a run has the count where a metric asks for it', async (t) => {
   const metric = { name: 'calls', title: 'calls', unit: '', of: allocatorCallsPer() };
   const asked = await run(t, experimentWith({ metrics: [metric] }), { rounds: 1 });
   for (const { metrics, discarded } of asked.runs) {
     assert.ok(discarded || metrics.calls > 0, `${metrics.calls}`);
   }
-  const others = await run(t, experimentWith(), { rounds: 1 });
-  assert.deepEqual(new Set(others.runs.map(({ costs }) => costs.allocator)), new Set([null]));
 });

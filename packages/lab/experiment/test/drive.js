@@ -7,7 +7,7 @@ export async function drive(kind, load, more = {}) {
     ...{
       load: { kind, ...load },
       params: { size: 'quick', seed: 1 },
-      timeoutS: 30,
+      timeoutS: 600,
       phase: 'measure',
     },
     ...{ cpuUs: () => 0, begin: () => marks.push('begin'), end: () => marks.push('end') },

@@ -42,7 +42,7 @@ test('requests: a warm-up is another list, and none is none', async (t) => {
   });
   const load = { kind: 'requests', requests: [{ name: 'a', path: '/a' }] };
   const warmup = { ...load, warmup: [{ name: 'w', path: '/w' }] };
-  const context = { url, params: {}, timeoutS: 10, phase: 'warmup' };
+  const context = { url, params: {}, timeoutS: 600, phase: 'warmup' };
   assert.equal(await loads.requests.drive({ ...context, load }), null);
   assert.equal(await loads.requests.drive({ ...context, load: warmup }), null);
   assert.deepEqual(asked, ['/w']);

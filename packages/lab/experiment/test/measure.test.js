@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../scripts/lib/program-tests.js';
 import { measure } from '../measure.js';
 import { BURN } from './programs.js';
 import { cleanupFor, folderFor, SERVER } from './support.js';
@@ -18,7 +18,7 @@ function run(t, { arm, load, ...more } = {}) {
     arm: { name: 'tested', command: [process.execPath, SERVER], ...arm },
     load: {
       kind: 'requests',
-      timeoutS: 30,
+      timeoutS: 600,
       requests: () => [{ name: 'one', path: '/one', payload: PAYLOAD, rate: 100, seconds: 1 }],
       ...load,
     },
@@ -66,8 +66,9 @@ test('a run has costs and probe of its window, and leaves nothing', async (t) =>
 test('the server may be pinned to a core, or not', async (t) => {
   const said = { name: 'where', command: [process.execPath, '-e', WHERE] };
   const cores = (output) => /allowed:\s*(\S+)/.exec(output)[1];
-  const pinned = await run(t, { arm: said });
-  const free = await run(t, { arm: said, load: { pin: false } });
+  const requests = () => [{ name: 'one', path: '/one' }];
+  const pinned = await run(t, { arm: said, load: { requests } });
+  const free = await run(t, { arm: said, load: { requests, pin: false } });
   assert.equal(cores(free.output), allowed().split(/\s+/)[1]);
   const isMany = /[-,]/.test(allowed());
   assert.equal(/[-,]/.test(cores(pinned.output)), false, `${isMany}`);
@@ -153,15 +154,6 @@ const SAYS_SO = `const { writeFileSync } = require('fs');
     if (name === 'request' && request.url === '/') writeFileSync(process.env.TMPDIR + '/asked', '');
     return emit.call(this, name, request, ...more);
   };`;
-
-async function until(find) {
-  for (let looks = 0; looks < 1000; looks += 1) {
-    const found = find();
-    if (found) return found;
-    await sleep(20);
-  }
-  throw new Error(`waited in vain for ${find}`);
-}
 
 function childOf(pid, text) {
   const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', `${pid}`]);

@@ -33,7 +33,14 @@ function startProgram(t, args, { cwd } = {}) {
   said.ended = once(child, 'close').then(([code, signal]) => signal ?? code);
   said.until = async (text) => {
     while (!text.test(said.output + said.errors)) {
-      await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data')]);
+      const heard = new AbortController();
+      const { signal } = heard;
+      const more = [child.stdout, child.stderr].map((stream) => once(stream, 'data', { signal }));
+      const ended = said.ended.then((code) => {
+        throw new Error(`it ended with ${code} before ${text}: ${said.output}${said.errors}`);
+      });
+      for (const each of more) each.catch(() => {});
+      await Promise.race([...more, ended]).finally(() => heard.abort());
     }
   };
   t.after(async () => {

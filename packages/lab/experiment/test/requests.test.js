@@ -11,7 +11,7 @@ async function start(t) {
   const cleanup = cleanupFor(t);
   const server = await startServer({ name: 'test', command: [process.execPath, SERVER], cleanup });
   const { url } = server;
-  return (wanted, more) => requests({ url, requests: wanted, timeoutS: 60, ...more });
+  return (wanted, more) => requests({ url, requests: wanted, timeoutS: 600, ...more });
 }
 
 test('requests do not wait for the answers to those before them', async (t) => {
@@ -106,7 +106,7 @@ test('a connection that the server has given up while it was idle is no failure'
   await once(server, 'listening');
   t.after(() => server.close());
   const url = `http://127.0.0.1:${server.address().port}`;
-  const send = (...wanted) => requests({ url, requests: wanted, timeoutS: 60 });
+  const send = (...wanted) => requests({ url, requests: wanted, timeoutS: 600 });
   // The second finds the connection of the first.
   let stop = clockOfAnswers(t, 1);
   const answers = await send({ name: 'first', path: '/' }, { name: 'second', path: '/', at: 300 });

@@ -11,13 +11,20 @@ const SUPPORT = new URL('./support.js', import.meta.url).href;
 const ROUNDS = 4;
 const ARMS = 3;
 
-/** An experiment of four short rounds. */
-function write(folder) {
+/** The seed of a round is that of the run and its number. */
+const SEED = 7;
+
+/** An experiment of four short rounds; the third waits, once it has begun, for as long as there is no file `go` beside it. */
+function write(folder, { isHeld = false } = {}) {
   const path = join(folder, 'tiny.js');
   writeFileSync(
     path,
-    `import { moduleWith } from ${JSON.stringify(SUPPORT)};
-    const module = moduleWith({ rounds: { quick: ${ROUNDS} } });
+    `import { existsSync } from 'node:fs';
+    import { moduleWith } from ${JSON.stringify(SUPPORT)};
+    const one = { name: 'one', path: '/one', payload: ({ value }) => value };
+    const isHeld = (seed) => ${isHeld} && seed >= ${SEED + 3} && !existsSync(${JSON.stringify(join(folder, 'go'))});
+    const requests = ({ seed }) => [one, ...(isHeld(seed) ? [{ name: 'held', path: '/one', at: 1e8 }] : [])];
+    const module = moduleWith({ load: { requests }, rounds: { quick: ${ROUNDS} } });
     export const { question, control, treatment, load, metrics, rounds } = module;`,
   );
   return path;
@@ -41,10 +48,11 @@ describe('millrace experiment --resume', () => {
   test('goes on with a run that was killed: every round is there, none twice', async (t) => {
     const folder = folderFor(t);
     const results = join(folder, 'results');
-    const args = [write(folder), '--size', 'quick', '--results', results];
-    const killed = start(t, [...args, '--seed', '7']);
-    // In the second round, or later.
-    await killed.until(/\[ *[5-9]\/\d+\]/);
+    const path = write(folder, { isHeld: true });
+    const args = [path, '--size', 'quick', '--results', results];
+    const killed = start(t, [...args, '--seed', `${SEED}`]);
+    // In the third round, or just before it.
+    await killed.until(/\[ *6\/\d+\]/);
     killed.child.kill('SIGKILL');
     assert.equal(await killed.ended, 'SIGKILL');
     const [name] = unfinishedIn(results);
@@ -52,13 +60,14 @@ describe('millrace experiment --resume', () => {
     assert.ok(before.length > 0 && before.length < ROUNDS);
     // A cut of the power leaves it like this.
     appendFileSync(join(results, name), '{"round":{"case":"","ro');
+    writeFileSync(join(folder, 'go'), '');
 
     const resumed = start(t, [...args, '--resume']);
     assert.equal(await resumed.ended, 0, resumed.errors);
     assert.match(resumed.output, /Going on with an unfinished run/);
     assert.match(resumed.output, /Measured in 2 parts/);
     const [kept] = keptIn(results, 'tiny');
-    assert.deepEqual([kept.seed, kept.partial], [7, null]);
+    assert.deepEqual([kept.seed, kept.partial], [SEED, null]);
     const all = counted(kept);
     assert.deepEqual([all.length, new Set(all).size], [ROUNDS * ARMS, ROUNDS * ARMS]);
     const startOf = ({ round, role }) =>

@@ -33,6 +33,8 @@ const server = http.createServer((request, response) => {
   else if (pathname in answers) answer(200, answers[pathname]());
   else answer(404, { error: 'not here' });
 });
+// A busy lab may take seconds to ask again.
+server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => {
   console.log(`listening on http://127.0.0.1:${server.address().port}`);
 });

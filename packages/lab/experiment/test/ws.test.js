@@ -7,14 +7,16 @@ test('ws: deliveries are counted, in both modes', async (t) => {
   const server = await rawServer();
   t.after(() => server.close());
   const url = `ws://127.0.0.1:${server.port}/`;
-  const times2 = { connections: 4, rooms: 2, warmup: 0.2, seconds: 1.2 };
+  const times2 = { connections: 4, rooms: 2, warmup: 0.2, seconds: 1.2, drain: 600 };
   const closed = await drive('ws', times2, { url });
   assert.deepEqual(closed.marks, ['begin', 'end']);
   assert.deepEqual(closed.faults, []);
   assert.equal(closed.isClosed, true);
-  assert.ok(closed.values.answers > 0 && closed.values.lost === 0);
+  assert.ok(closed.work[0].answers > 0 && closed.values.lost === 0);
+  // None where a busy machine has let no message be sent in the window.
+  assert.ok(closed.latency === null || closed.latency.p50 > 0);
   // A point for each whole quarter of a second.
-  assert.ok(closed.latency.p50 > 0 && closed.series.msgs_per_s.length === 4);
+  assert.equal(closed.series.msgs_per_s.length, 4);
   const open = { ...times2, mode: 'open', rate: ({ seed }) => 50 * seed };
   const one = await drive('ws', open, { url });
   const other = await drive('ws', open, { url });

@@ -36,7 +36,7 @@ test('autocannon asks the list of requests that the lab gives it, and for nothin
   });
   const used = new Set();
   const instance = autocannon({
-    ...{ url, connections: 1, amount: 6 },
+    ...{ url, connections: 1, amount: 6, timeout: 600 },
     setupClient(client) {
       assert.ok(client.pipelinedRequests, say('has no client.pipelinedRequests any more'));
       client.pipelinedRequests = watched(new Exchanges(() => {}), used);
@@ -52,7 +52,7 @@ test('autocannon tells of answers as the lab reads them', async (t) => {
   const url = await serve(t, (_request, response) => response.end('hello'));
   const [clients, answers, responses] = [[], [], []];
   const instance = autocannon({
-    ...{ url, connections: 2, amount: 4 },
+    ...{ url, connections: 2, amount: 4, timeout: 600 },
     setupClient: (client) => clients.push(client),
     requests: [{ onResponse: (...given) => answers.push(given) }],
   });

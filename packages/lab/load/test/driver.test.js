@@ -82,16 +82,21 @@ test('progress is reported while it runs', async (t) => {
   const server = await rawServer();
   t.after(() => server.close());
   const lines = [];
-  const options = { port: server.port, connections: 4, warmup: 0, seconds: 1.5 };
+  const options = { port: server.port, connections: 4, warmup: 0, seconds: 1.5, drain: 600 };
   const result = await runLoad(options, { onProgress: (line) => lines.push(line) });
   assert.equal(result.ok, true);
-  assert.equal(lines[0].phase, 'measure');
-  assert.equal(lines[0].open, 4);
-  assert.ok(lines[0].deliveries > 0);
+  // On a busy machine there are some while it connects, and a second may be without a delivery.
+  const loaded = lines.filter(({ phase }) => phase !== 'connect');
+  assert.deepEqual([loaded[0].phase, loaded[0].open], ['measure', 4]);
+  assert.ok(loaded.every(({ second }, i) => second === i + 1));
+  const told = loaded.reduce((sum, { deliveries }) => sum + deliveries, 0);
+  assert.ok(told <= result.delivered, `${told} of ${result.delivered}`);
   assert.equal(result.per_quarter.length, 6);
   const inWindow = result.msgs_per_s * result.measured_s;
   const inQuarters = result.per_quarter.reduce((a, b) => a + b, 0);
-  assert.equal(inQuarters, Math.round(inWindow));
+  // What comes after the last quarter is in the window only where the generator had to wait for a processor.
+  if (result.measured_s < 1.501) assert.equal(inQuarters, Math.round(inWindow));
+  else assert.ok(inQuarters <= Math.ceil(inWindow + 0.1 * result.measured_s));
 });
 
 test('the measured window is marked, apart from the progress', async (t) => {
@@ -99,7 +104,8 @@ test('the measured window is marked, apart from the progress', async (t) => {
   t.after(() => server.close());
   const [marks, lines] = [[], []];
   const control = { onMark: (mark) => marks.push(mark), onProgress: (line) => lines.push(line) };
-  await runLoad({ port: server.port, connections: 2, warmup: 0.8, seconds: 0.4 }, control);
+  const brief = { connections: 2, warmup: 0.8, seconds: 0.4, drain: 600 };
+  await runLoad({ port: server.port, ...brief }, control);
   assert.deepEqual(marks, ['begin', 'end']);
   assert.deepEqual(
     lines.filter((line) => line.mark !== undefined),
@@ -145,7 +151,8 @@ test('the exit code tells a fault from a good run', async (t) => {
     member.send(text);
   });
   t.after(() => server.close());
-  const args = [`--port=${server.port}`, '--connections=2', '--seconds=0.2', '--quiet'];
+  const brief = ['--connections=2', '--warmup=0', '--seconds=0.2', '--drain=600'];
+  const args = [`--port=${server.port}`, ...brief, '--quiet'];
   const child = spawn(await buildGenerator(), args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let noise = '';
   child.stderr.on('data', (data) => {

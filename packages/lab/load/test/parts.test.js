@@ -8,16 +8,8 @@ import { buildGenerator } from '../index.js';
 const run = promisify(execFile);
 const ctest = (...args) => run('ctest', ['--test-dir', buildPath, ...args]);
 
-test('the parts of the generator, tested in C', async (t) => {
+test('the parts of the generator, tested in C', async () => {
   await buildGenerator();
-  const { stdout } = await ctest('--show-only=json-v1');
-  const names = JSON.parse(stdout).tests.map(({ name }) => name);
-  assert.ok(names.length > 0, 'there are tests in C');
-  for (const name of names) {
-    await t.test(name, async () => {
-      await ctest('--output-on-failure', '--tests-regex', `^${name}$`).catch((error) =>
-        assert.fail(error.stdout),
-      );
-    });
-  }
+  const { stdout } = await ctest('--output-on-failure').catch((error) => assert.fail(error.stdout));
+  assert.match(stdout, /^100% tests passed, 0 tests failed out of [1-9]\d*$/m);
 });

@@ -15,6 +15,8 @@ export async function serve(t, answer) {
     counts[request.url] = (counts[request.url] ?? 0) + 1;
     answer(request, response, counts[request.url]);
   });
+  // A connection may be idle for as long as a busy machine does not run its client.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {

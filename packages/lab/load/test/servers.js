@@ -89,6 +89,9 @@ export async function chatServer({
   return Object.assign(server, { seen });
 }
 
+/** A client that a busy machine does not run for long has not gone. */
+const PATIENT = { pingTimeout: 600_000, connectTimeout: 600_000 };
+
 /**
  * A server of the socket.io protocol, of the real package.
  *
@@ -100,7 +103,7 @@ export async function socketIoServer(
   deliver = (io, room, text) => io.to(room).emit('m', text),
 ) {
   const server = createServer();
-  const io = new Server(server, { transports: ['websocket'], serveClient: false, ...options });
+  const io = new Server(server, { ...PATIENT, transports: ['websocket'], serveClient: false, ...options });
   io.on('connection', (socket) => {
     const { room } = socket.handshake.query;
     socket.join(room);
@@ -112,13 +115,13 @@ export async function socketIoServer(
 }
 
 /**
- * A server of socket.io as others write it: with its defaults, and events of its own.
+ * A server of socket.io as others write it: with its defaults, but for its patience, and events of its own.
  *
  * @param {(socket: import('socket.io').Socket, io: Server) => void} onConnection
  */
 export async function socketIoApplication(onConnection) {
   const server = createServer();
-  const io = new Server(server);
+  const io = new Server(server, PATIENT);
   io.on('connection', (socket) => onConnection(socket, io));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
