@@ -15,8 +15,7 @@ export function compare(
     more = [],
     url = '/',
     isOpen = more.includes('-R'),
-    // A closed loop is refused where the start of the generator takes most of it.
-    seconds = isOpen ? 0.5 : 3,
+    seconds = isOpen ? 0.5 : 2,
   },
 ) {
   const folder = folderFor(t);
@@ -24,11 +23,14 @@ export function compare(
   writeFileSync(
     app,
     `const [, , port, body, mode] = process.argv;
-    require('http').createServer((q, r) => {
+    const server = require('http').createServer((q, r) => {
       if (q.url.startsWith('/port/') && q.url !== '/port/' + port) r.statusCode = 500;
       // Slow enough that the lab waits for it, also on a busy machine.
       setTimeout(() => r.end(body), 20);
-    }).listen(Number(port), '127.0.0.1', () => {
+    });
+    // And it may take seconds to ask again.
+    server.keepAliveTimeout = 0;
+    server.listen(Number(port), '127.0.0.1', () => {
       const fill = () => mode === 'long' && console.log('x'.repeat(1000));
       for (let i = 0; i < 200; i += 1) fill();
       if (mode) console.log('mode: ' + mode, process.env.EXTRA);
@@ -42,8 +44,9 @@ export function compare(
   const results = join(folder, 'results');
   const said = startCompare(t, [
     ...[command(a), command(b, node)],
-    ...['--url', `http://127.0.0.1:{port}${url}`, '--results', results, '--warmup', '0', ...more],
-    ...(isOpen ? [] : ['-c', '2']),
+    ...['--url', `http://127.0.0.1:{port}${url}`, '--results', results, ...more],
+    // The start of the generator, which may take seconds of the processor, is over when each connection has had its answer.
+    ...(isOpen ? ['--warmup', '0'] : ['--warmup', '0.1', '-c', '2']),
     ...['-n', `${rounds}`, '-d', `${seconds}`],
   ]);
   return { said, folder, kept: () => keptIn(results, 'compare')[0] };

@@ -15,8 +15,9 @@ test('ws: deliveries are counted, in both modes', async (t) => {
   assert.ok(closed.work[0].answers > 0 && closed.values.lost === 0);
   // None where a busy machine has let no message be sent in the window.
   assert.ok(closed.latency === null || closed.latency.p50 > 0);
-  // A point for each whole quarter of a second.
-  assert.equal(closed.series.msgs_per_s.length, 4);
+  // A point for each whole quarter of a second; a window that ends late has one more.
+  const { length } = closed.series.msgs_per_s;
+  assert.ok(length === 4 || length === 5, `${length}`);
   const open = { ...times2, mode: 'open', rate: ({ seed }) => 50 * seed };
   const one = await drive('ws', open, { url });
   const other = await drive('ws', open, { url });

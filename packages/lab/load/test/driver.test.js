@@ -94,9 +94,9 @@ test('progress is reported while it runs', async (t) => {
   assert.equal(result.per_quarter.length, 6);
   const inWindow = result.msgs_per_s * result.measured_s;
   const inQuarters = result.per_quarter.reduce((a, b) => a + b, 0);
-  // What comes after the last quarter is in the window only where the generator had to wait for a processor.
-  if (result.measured_s < 1.501) assert.equal(inQuarters, Math.round(inWindow));
-  else assert.ok(inQuarters <= Math.ceil(inWindow + 0.1 * result.measured_s));
+  // The rate is told with one decimal.
+  const off = Math.abs(inQuarters - inWindow);
+  assert.ok(off <= 0.06 * result.measured_s, `${inQuarters}, ${inWindow}`);
 });
 
 test('the measured window is marked, apart from the progress', async (t) => {

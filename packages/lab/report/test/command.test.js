@@ -88,11 +88,14 @@ describe('millrace-lab report', () => {
   });
 
   test('bad options', () => {
-    assert.match(run().stderr, /no file of results is named/);
-    assert.match(run(good, '--html', '').stderr, /--html has no value/);
-    assert.match(run(good, '--pdf', 'x').stderr, /--pdf/);
-    for (const args of [[], [good, '--html', ''], [good, '--pdf']]) {
-      assert.equal(run(...args).status, 2);
+    for (const [args, message] of [
+      [[], /no file of results is named/],
+      [[good, '--html', ''], /--html has no value/],
+      [[good, '--pdf', 'x'], /--pdf/],
+    ]) {
+      const { status, stderr } = run(...args);
+      assert.equal(status, 2);
+      assert.match(stderr, message);
     }
     const help = run('--help');
     assert.equal(help.status, 0);

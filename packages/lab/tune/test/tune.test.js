@@ -11,9 +11,12 @@ const PROGRAM = `
   const { pbkdf2 } = require('node:crypto');
   const [, , port] = process.argv;
   if (process.env.BROKEN) throw new Error('no such mode: ' + process.env.BROKEN);
-  require('node:http').createServer((req, res) => {
+  const server = require('node:http').createServer((req, res) => {
     pbkdf2('a', 'b', 100, 8, 'sha1', () => res.end(process.env.BODY ?? 'done'));
-  }).listen(Number(port), '127.0.0.1');
+  });
+  // A busy lab may take seconds to ask again.
+  server.keepAliveTimeout = 0;
+  server.listen(Number(port), '127.0.0.1');
 `;
 
 function tune(t, more) {
