@@ -7,6 +7,7 @@ import { underPressure } from '@millrace/guard';
 import { cached } from '@millrace/guard/cached';
 import fastify from 'fastify';
 import { listen } from './cached/shapes.js';
+import { patience } from './patience.js';
 
 const foreign = (code) => vm.runInNewContext(code);
 
@@ -17,7 +18,7 @@ test('cached() keeps bytes', async (t) => {
 });
 
 test('the Fastify plugin takes an error as customError', async (t) => {
-  const app = fastify();
+  const app = fastify(patience);
   t.after(() => app.close());
   await app.register(underPressure, { customError: foreign('new Error("busy")') });
 });

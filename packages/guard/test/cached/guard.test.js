@@ -6,6 +6,7 @@ import { cached } from '@millrace/guard/cached';
 import Fastify from 'fastify';
 import { stillClock } from '../../../base/test/clocks.js';
 import { BUSY_MS, block, connectAll, patient, serve } from '../http/wire.js';
+import { patience } from '../patience.js';
 import { listen } from './shapes.js';
 
 /** One runs, one waits, and what is of a lower class has to go. */
@@ -67,7 +68,7 @@ test('requests that the guard of a server sheds are answered with a stale copy',
 });
 
 test('in Fastify as well, and nothing is sent after it', async (t) => {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   const errors = [];
   app.addHook('onError', async (_request, _reply, error) => errors.push(error));

@@ -14,6 +14,7 @@ import compression from 'compression';
 import express from 'express';
 import fastify from 'fastify';
 import { stillClock } from '../../../base/test/clocks.js';
+import { patience } from '../patience.js';
 import { ask, content, listen } from './shapes.js';
 
 test('headers that others set before are each request’s own', async (t) => {
@@ -197,7 +198,7 @@ test('files of express.static are kept, and parts of them are not', async (t) =>
 
 test('Fastify: hooks of requests and responses run for each, those of the payload for the one it runs for', async (t) => {
   const ran = { onRequest: 0, onSend: 0, onResponse: 0 };
-  const app = fastify();
+  const app = fastify(patience);
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-request', ++ran.onRequest);
   });
@@ -240,7 +241,7 @@ test('Fastify: handlers that return, send later, return the reply, a buffer or a
     '/response': async () => new Response('a response', { status: 202, headers: { 'x-a': '1' } }),
     '/nothing': async (_request, reply) => reply.code(204).send(),
   };
-  const app = fastify();
+  const app = fastify(patience);
   let server;
   const runs = {};
   for (const [path, handler] of Object.entries(handlers)) {

@@ -7,6 +7,7 @@ import connect from 'connect';
 import express from 'express';
 import fastify from 'fastify';
 import { stillClock } from '../../../base/test/clocks.js';
+import { patience } from '../patience.js';
 
 /** Each makes a server of a function that gives `{ status, headers, body }` for a request of node:http. */
 const makers = {
@@ -34,7 +35,7 @@ const makers = {
       const { status = 200, headers = {}, body } = await answer(request.raw);
       return reply.code(status).headers(headers).send(body);
     }, options);
-    const app = fastify({ forceCloseConnections: true });
+    const app = fastify({ ...patience, forceCloseConnections: true });
     app.setErrorHandler((error, request, reply) => {
       reply.code(error.statusCode ?? 500).send(`told: ${error.message}`);
     });

@@ -8,6 +8,7 @@ import connect from 'connect';
 import express from 'express';
 import fastify from 'fastify';
 import onHeaders from 'on-headers';
+import { patience } from '../patience.js';
 import { begin, gate, listen, movableClock, requests, serve, shapes } from './shapes.js';
 
 const cases = {
@@ -274,7 +275,7 @@ const early = {
     return createServer(app.get('/', handler));
   },
   Fastify: async (headers, handler) => {
-    const app = fastify();
+    const app = fastify(patience);
     app.addHook('onRequest', async (_request, reply) => void reply.headers(headers));
     app.get('/', handler);
     await app.ready();

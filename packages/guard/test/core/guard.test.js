@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guard } from '@millrace/guard';
-import { stillClock, wallClock } from '../../../base/test/clocks.js';
+import { wallClock } from '../../../base/test/clocks.js';
 import {
   BUSY_MS,
   block,
   connect,
   connectAll,
   deferred,
+  exactClock,
   patient,
   serve,
   turn,
@@ -39,7 +40,7 @@ const busy = {
 
 /** As `busy`, and by a clock that nothing else moves. */
 function exactlyBusy(t) {
-  const clock = stillClock(t);
+  const clock = exactClock(t);
   return {
     '/busy': (_req, res) => {
       block();
@@ -229,7 +230,7 @@ test('reports the route that kept the loop busy', async (t) => {
   const { g, clients } = await guarded(
     t,
     {},
-    { ...busy, '/quick': (_req, res) => res.end(), '/users/7': (_req, res) => res.end() },
+    { ...exactlyBusy(t), '/quick': (_req, res) => res.end(), '/users/7': (_req, res) => res.end() },
     1,
   );
   for (const path of ['/quick', '/busy?n=1', '/quick', '/busy?n=2', '/users/7']) {
@@ -372,7 +373,7 @@ test('an onShed that throws is an uncaught exception, and those who wait go on',
         throw new Error('no such metric');
       },
     },
-    busy,
+    exactlyBusy(t),
     12,
   );
   for (const client of clients) client.send('/busy');
@@ -407,10 +408,11 @@ test('a response that closes while its handler runs is over once', async (t) => 
 });
 
 test('observing, what async handlers take of the loop later is reckoned with', async (t) => {
+  const clock = exactClock(t);
   const later = {
     '/later': async (_req, res) => {
       await turn();
-      block();
+      clock.pass(BUSY_MS);
       res.end();
     },
   };

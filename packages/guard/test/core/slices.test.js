@@ -40,7 +40,8 @@ function block(ms) {
   while (performance.now() < end);
 }
 
-test('ticks and promise jobs of one come before the next', async () => {
+test('ticks and promise jobs of one come before the next', async (t) => {
+  stillClock(t);
   const job = (name) => (log) => {
     log.push(name);
     process.nextTick(() => log.push(`${name} tick`));

@@ -2,10 +2,11 @@
 
 import plugin from '@millrace/guard';
 import Fastify from 'fastify';
+import { patience } from '../patience.js';
 
 /** Closed at the end of the test; `routes` are added after the plugin. */
 export async function appWith(t, options, routes = (app) => app.get('/', () => 'answered')) {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   await app.register(plugin, options);
   await routes(app);

@@ -5,11 +5,13 @@ import { test } from 'node:test';
 import plugin from '@millrace/guard';
 import Fastify from 'fastify';
 import { block, connectAll } from '../http/wire.js';
+import { patience } from '../patience.js';
+import { until } from './app.js';
 
 for (const passes of [false, true]) {
   test(`a pressure handler that ${passes ? 'lets them pass' : 'answers'}`, async (t) => {
     const storage = new AsyncLocalStorage();
-    const app = Fastify();
+    const app = Fastify(patience);
     t.after(() => app.close());
     app.addHook('onRequest', (request, _reply, done) => storage.run(request.url, done));
     const seen = [];
@@ -37,7 +39,7 @@ for (const passes of [false, true]) {
 }
 
 test('two guards of one request, in plugins around one another, forget it when it is over', async (t) => {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   await app.register(plugin, { maxRssBytes: 1, sampleInterval: 10, guard: { observe: true } });
   const outer = app.millraceGuard;
@@ -56,13 +58,13 @@ test('two guards of one request, in plugins around one another, forget it when i
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const [client] = await connectAll(t, app.server, 1);
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await until(() => app.isUnderPressure());
   for (let i = 0; i < 3; i++) assert.equal(await client.send('/').status(), 200);
   assert.deepEqual([outer.stats().inFlight, inner.stats().inFlight], [0, 0]);
 });
 
 test('the option route names routes in Fastify as well', async (t) => {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   await app.register(plugin, { guard: { route: (req) => `mine ${req.method}` } });
   app.get('/:n', async () => 'ok');

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const program = `
   import Fastify from 'fastify';
   import plugin from '@millrace/guard';
-  const app = Fastify();
+  const app = Fastify({ pluginTimeout: 600_000 });
   let hangs;
   const hanging = new Promise((resolve) => (hangs = resolve));
   let checks = 0;
@@ -32,7 +32,7 @@ test('a process with the plugin ends by itself', () => {
   const { status, stdout, stderr, error } = spawnSync(
     process.execPath,
     ['--input-type=module', '--eval', program],
-    { cwd: import.meta.dirname, encoding: 'utf8', timeout: 120_000 },
+    { cwd: import.meta.dirname, encoding: 'utf8', timeout: 600_000 },
   );
   assert.deepEqual([error, stderr], [undefined, '']);
   assert.deepEqual([status, stdout], [0, 'answered\n']);

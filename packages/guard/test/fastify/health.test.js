@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import plugin, { TYPE_HEALTH_CHECK } from '@millrace/guard';
 import Fastify from 'fastify';
+import { patience } from '../patience.js';
 import { appWith, deferred, until } from './app.js';
 
 const never = () => new Promise(() => {});
@@ -55,7 +56,7 @@ test('the handler gets its type, without a value', async (t) => {
 test('the first check is over, and was given the instance, before the server is ready', async (t) => {
   const first = deferred();
   const check = answering(() => first.promise);
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   app.register(plugin, { healthCheck: check, healthCheckInterval: 60_000 });
   let isReady = false;
@@ -72,11 +73,24 @@ test('the first check is over, and was given the instance, before the server is 
 });
 
 test('it is asked again and again: from healthy to unhealthy and back', async (t) => {
-  const check = answering(true, false, throwing, true);
-  const app = await appWith(t, { healthCheck: check, healthCheckInterval: 1 });
+  const [second, last] = [deferred(), deferred()];
+  const check = answering(
+    true,
+    () => second.promise,
+    throwing,
+    () => last.promise,
+  );
+  const app = await appWith(t, {
+    healthCheck: check,
+    healthCheckInterval: 1,
+    healthCheckTimeout: 0,
+  });
   assert.equal((await app.inject('/')).statusCode, 200);
-  await until(() => check.calls >= 2);
-  await until(() => check.calls >= 4 && !app.isUnderPressure());
+  second.resolve(false);
+  await until(() => check.calls === 4);
+  assert.equal((await app.inject('/')).statusCode, 503);
+  last.resolve(true);
+  await until(() => !app.isUnderPressure());
   assert.equal((await app.inject('/')).statusCode, 200);
 });
 
@@ -146,7 +160,7 @@ test('healthCheckTimeout 0 waits for ever: the last answer counts', async (t) =>
 test('no check is asked after close(), not even one that was due', async () => {
   const running = deferred();
   const check = answering(true, () => running.promise);
-  const app = Fastify();
+  const app = Fastify(patience);
   app.register(plugin, { healthCheck: check, healthCheckInterval: 1 });
   await app.ready();
   await until(() => check.calls === 2);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import plugin, { Guard } from '@millrace/guard';
 import Fastify from 'fastify';
+import { patience } from '../patience.js';
 import { appWith } from './app.js';
 
 const refused = [
@@ -36,7 +37,7 @@ const refused = [
 for (const [options, message] of refused) {
   const shown = Object.entries(options).map(([name, value]) => `${name}: ${String(value)}`);
   test(`refuses ${shown.join(', ')}`, async () => {
-    const app = Fastify();
+    const app = Fastify(patience);
     app.register(plugin, options);
     await assert.rejects(app.ready(), { code: 'MILLRACE_E_INVALID_OPTION', message });
   });
@@ -50,7 +51,7 @@ test('options of others, Fastify for one, are left alone', async (t) => {
 test('a closed guard is refused', async () => {
   const guard = new Guard();
   guard.close();
-  const app = Fastify();
+  const app = Fastify(patience);
   app.register(plugin, { guard });
   await assert.rejects(app.ready(), { code: 'MILLRACE_E_CLOSED' });
 });
@@ -75,7 +76,7 @@ test('0, null and undefined are not given: nothing is limited', async (t) => {
 });
 
 test('a route with a class that is none is refused where it is written', async (t) => {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   await app.register(plugin);
   for (const guard of ['high', true, 1, { class: 'urgent' }]) {
@@ -87,7 +88,7 @@ test('a route with a class that is none is refused where it is written', async (
 });
 
 test('is a plugin of Fastify 5 under the name of under-pressure, for the context around it', async (t) => {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   app.register(plugin);
   const dependent = async () => {};
@@ -105,7 +106,7 @@ test('is a plugin of Fastify 5 under the name of under-pressure, for the context
 });
 
 test('in a context of its own it is for that context only', async (t) => {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   app.register(async (inner) => {
     inner.register(plugin, { healthCheck: () => false, healthCheckInterval: 60_000 });

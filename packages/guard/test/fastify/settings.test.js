@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import plugin, { loadSettings } from '@millrace/guard';
 import Fastify from 'fastify';
+import { patience } from '../patience.js';
 import { until } from './app.js';
 
 const invalid = 'MILLRACE_E_INVALID_OPTION';
@@ -206,7 +207,7 @@ test('the plugin takes a path, the parsed content, or what was loaded; what is g
     { config: content, exposeStatusRoute: '/alive' },
     { ...(await loadSettings(path)), exposeStatusRoute: '/alive' },
   ]) {
-    const app = Fastify();
+    const app = Fastify(patience);
     t.after(() => app.close());
     await app.register(plugin, { maxHeapUsedBytes: 0, sampleInterval: 20, ...options });
     assert.equal(app.millraceGuard.options.maxWait.high, 500);
@@ -218,14 +219,14 @@ test('the plugin takes a path, the parsed content, or what was loaded; what is g
 test('an option that is undefined does not hide what the file says', async (t) => {
   const settings = { server: { healthCheck: { maxRssBytes: 1, sampleInterval: 10 } } };
   const folder = folderWith(t, { 'millrace.json': JSON.stringify(settings) });
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   await app.register(plugin, { config: folder, maxRssBytes: undefined });
   await until(() => app.isUnderPressure());
 });
 
 test('a broken file keeps the application from starting', async () => {
-  const app = Fastify();
+  const app = Fastify(patience);
   app.register(plugin, { config: '/nowhere/platformatic.json' });
   await assert.rejects(app.ready(), { code: invalid, message: /\/nowhere\/platformatic\.json/ });
 });

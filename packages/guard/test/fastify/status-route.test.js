@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import plugin, { TYPE_HEALTH_CHECK } from '@millrace/guard';
 import Fastify from 'fastify';
+import { patience } from '../patience.js';
 import { appWith, until } from './app.js';
 
 /** The options of the routes that the plugin adds; those for HEAD are Fastify's. */
 async function routesOf(t, options) {
-  const app = Fastify({ exposeHeadRoutes: false });
+  const app = Fastify({ ...patience, exposeHeadRoutes: false });
   t.after(() => app.close());
   const routes = [];
   app.addHook('onRoute', (route) => void routes.push(route));
@@ -37,7 +38,7 @@ for (const [exposeStatusRoute, url] of [
 }
 
 test('it has the prefix of its context', async (t) => {
-  const app = Fastify();
+  const app = Fastify(patience);
   t.after(() => app.close());
   app.register(async (inner) => inner.register(plugin, { exposeStatusRoute: true }), {
     prefix: '/v2',

@@ -11,6 +11,7 @@ import session from 'express-session';
 import fastify from 'fastify';
 import helmet from 'helmet';
 import onHeaders from 'on-headers';
+import { patience } from '../patience.js';
 
 /** Ways in which an answer says that it is for one user. Some cannot be parsed, and can mean nothing else. */
 const declarations = [
@@ -180,7 +181,7 @@ export async function start(planned, random) {
     else givers[planned.giver](res, own, text(req));
   };
   if (shape === 'Fastify') {
-    const app = fastify({ forceCloseConnections: true });
+    const app = fastify({ ...patience, forceCloseConnections: true });
     for (const middleware of around) {
       app.addHook('onRequest', (request, reply, done) => middleware(request.raw, reply.raw, done));
     }

@@ -34,7 +34,7 @@ test('a handler that throws does so as without a guard, and those that wait go o
   const program = fileURLToPath(new URL('throwing.js', import.meta.url));
   const run = async (arm) => {
     const { stdout } = await promisify(execFile)(process.execPath, [program, arm], {
-      timeout: 60_000,
+      timeout: 600_000,
     });
     return JSON.parse(stdout);
   };

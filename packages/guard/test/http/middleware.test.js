@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { Guard, guard, guardMiddleware } from '@millrace/guard';
 import connectApp from 'connect';
 import express from 'express';
-import { block, connect, connectAll, listen, patient } from './wire.js';
+import { block, connect, connectAll, enduring, listen, patient } from './wire.js';
 
 async function serveApp(t, app) {
-  const server = http.createServer(app);
+  const server = http.createServer(enduring, app);
   await listen(t, server);
   return server;
 }

@@ -15,6 +15,7 @@ import {
   connect,
   connectAll,
   deferred,
+  enduring,
   idle,
   listen,
   patient,
@@ -211,7 +212,7 @@ test('a request that a listener emits again is not made to wait again', async (t
 });
 
 test('https, keep-alive and in a burst', async (t) => {
-  const server = https.createServer(certificate(), (req, res) => {
+  const server = https.createServer({ ...enduring, ...certificate() }, (req, res) => {
     block();
     res.end(req.url);
   });

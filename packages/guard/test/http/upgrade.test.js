@@ -11,6 +11,7 @@ import {
   connect,
   connectAll,
   deferred,
+  enduring,
   idle,
   listen,
   patient,
@@ -142,7 +143,7 @@ test('and the application hears of a reset once the handshake is its own', async
 });
 
 test('a server of ws works, idle and busy', async (t) => {
-  const server = http.createServer((req, res) => {
+  const server = http.createServer(enduring, (req, res) => {
     block();
     res.end();
   });

@@ -4,8 +4,12 @@ import http from 'node:http';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { guard } from '@millrace/guard';
+import { performance as clocks, stillClock } from '../../../base/test/clocks.js';
 
 const { nodeTiming } = performance;
+
+/** A wait of the loop that is longer than this, in ms, is a pause to a guard. */
+const PAUSE_MS = 1;
 
 /** Longer than a slice: whoever comes next has to wait. In ms. */
 export const BUSY_MS = 30;
@@ -14,6 +18,17 @@ export const BUSY_MS = 30;
 export function block(ms = BUSY_MS) {
   const end = performance.now() + ms;
   while (performance.now() < end);
+}
+
+/**
+ * Stops the clock of Millrace until a test is over. `pass(ms)` moves it on, as time for which the loop is busy: to a guard, requests
+ * cost what their handlers say and nothing else, however slow the machine is.
+ */
+export function exactClock(t) {
+  const clock = stillClock(t);
+  const utilization = () => ({ idle: 0, active: clocks.now(), utilization: 1 });
+  t.mock.method(clocks, 'eventLoopUtilization', utilization);
+  return clock;
 }
 
 /** A promise, and what settles it. */
@@ -35,7 +50,9 @@ export async function turn() {
 /** Until the loop has waited for something: to the guard it is idle again, and the next request runs at once. */
 export async function idle() {
   const { idleTime } = nodeTiming;
-  while (nodeTiming.idleTime === idleTime) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (nodeTiming.idleTime - idleTime <= PAUSE_MS) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }
 
 /** Options with which time turns nobody away, however slow the machine, and who is turned away is told at once. */
@@ -79,9 +96,12 @@ function answer(req, res) {
   res.end(req.url);
 }
 
-/** A server of node:http that listens, and bears connections that are idle while the machine is busy elsewhere. */
+/** Options of a server that bears connections which are idle, or slow, while the machine is busy elsewhere. */
+export const enduring = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 };
+
+/** A server of node:http that listens. */
 export async function serve(t, listener, options = {}) {
-  const server = http.createServer({ keepAliveTimeout: 0, ...options }, listener);
+  const server = http.createServer({ ...enduring, ...options }, listener);
   return { server, port: await listen(t, server) };
 }
 
