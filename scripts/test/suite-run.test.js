@@ -36,7 +36,7 @@ async function run(t, text, whenBegun = () => {}) {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const [file, tally] = ['some.test.mjs', 'tally.json'].map((name) => join(folder, name));
   writeFileSync(file, text === '' ? '' : `import { test } from 'node:test';\n${text}\n`);
-  const settings = JSON.stringify({ files: [file], concurrency: 1, timeout: 60_000, tally });
+  const settings = JSON.stringify({ files: [file], concurrency: 1, timeout: 600_000, tally });
   // Within a test node:test would run nothing.
   const { NODE_TEST_CONTEXT, ...env } = process.env;
   const args = [join(root, 'scripts/lib/suite-run.js'), settings];
@@ -46,7 +46,7 @@ async function run(t, text, whenBegun = () => {}) {
   return { code, tally: JSON.parse(readFileSync(tally, 'utf8')) };
 }
 
-describe('a file of tests', { concurrency: 3, timeout: 120_000 }, () => {
+describe('a file of tests', { concurrency: 3 }, () => {
   for (const [what, text] of Object.entries(failing)) {
     test(`fails: ${what}`, async (t) => assert.equal((await run(t, text)).code, 1));
   }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../../../packages/lab/run/up.js';
 import { workplace } from '../lib/javascript.js';
 import { snippetsOf } from '../lib/snippets.js';
 
@@ -69,11 +69,3 @@ const health = (port) =>
     ({ status }) => status,
     () => null,
   );
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
-}

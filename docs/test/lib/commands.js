@@ -169,7 +169,7 @@ function help(path, command) {
   const key = [path, ...command].join(' ');
   if (!helps.has(key)) {
     const args = [join(root, path), ...command, '--help'];
-    helps.set(key, execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 }));
+    helps.set(key, execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 600_000 }));
   }
   return helps.get(key);
 }

@@ -1,4 +1,4 @@
-/** Runs snippets of JavaScript and TypeScript, each in a process and a folder of its own. */
+/** Runs snippets of JavaScript and TypeScript, each in a folder of its own: several in a process, or one that must be alone there. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,11 @@ import { root } from '../../../scripts/lib/paths.js';
 
 const driver = fileURLToPath(new URL('driver.js', import.meta.url));
 
-/** A snippet that takes longer than this on a busy machine waits for something that does not come. */
-const LIMIT_MS = 60_000;
+/** A program that takes longer than this on a busy machine waits for something that does not come. */
+const LIMIT_MS = 300_000;
+
+/** Code that changes the whole process, or that is run again in others. */
+const ALONE = /millrace\/auto|\/cluster\b|\binstall\(|\bprometheus\(|\bopenTelemetry\(|\bprocess\.argv\b/;
 
 /**
  * What a file of docs/test/pages exports; its name is that of the page, with - for / and without .md.
@@ -33,8 +36,12 @@ export function workplace() {
   return folder;
 }
 
+/** Reports whether a snippet needs a process of its own. */
+export const isAlone = ({ code, kind, page }) =>
+  kind === 'typescript' || ALONE.test(code) || page.includes('cluster');
+
 /**
- * Runs a snippet.
+ * Runs a snippet in a process of its own.
  *
  * @param {import('./snippets.js').Snippet} snippet
  * @returns {Promise<string>} what it printed
@@ -42,19 +49,41 @@ export function workplace() {
  */
 export async function runSnippet(snippet) {
   const place = workplace();
-  const folder = join(place, 'here');
-  mkdirSync(folder);
-  const isTyped = snippet.kind === 'typescript';
-  const path = join(folder, isTyped ? 'snippet.ts' : 'snippet.js');
-  writeFileSync(path, asModule(snippet));
-  const page = pageFile(snippet.page) ?? '';
-  const args = [...(isTyped ? ['--import', 'tsx'] : [])];
-  args.push(driver, pathToFileURL(path).href, page, snippet.name);
+  const loader = snippet.kind === 'typescript' ? ['--import', 'tsx'] : [];
   try {
-    return await output(args, folder);
+    const { code, printed } = await ended([...loader, driver, ...written(snippet, place)], place);
+    if (code === 0) return printed;
+    throw new Error(`ended with ${code}:\n${printed}`);
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
+}
+
+/**
+ * Runs snippets one after another in one process.
+ *
+ * @param {import('./snippets.js').Snippet[]} snippets of JavaScript
+ * @returns {Promise<Set<import('./snippets.js').Snippet>>} those that have succeeded, with their checks
+ */
+export async function runTogether(snippets) {
+  const places = snippets.map(() => workplace());
+  try {
+    const args = snippets.flatMap((snippet, i) => written(snippet, places[i]));
+    const { told } = await ended([driver, ...args], places[0]);
+    const numbers = new Set(told.split('\n').filter((line) => line !== ''));
+    return new Set(snippets.filter((_, i) => numbers.has(`${i}`)));
+  } finally {
+    for (const place of places) rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** Writes a snippet into a folder of a workplace; the arguments of the driver for it. */
+function written(snippet, place) {
+  const folder = join(place, 'here');
+  mkdirSync(folder);
+  const path = join(folder, snippet.kind === 'typescript' ? 'snippet.ts' : 'snippet.js');
+  writeFileSync(path, asModule(snippet));
+  return [pathToFileURL(path).href, pageFile(snippet.page) ?? '', snippet.name];
 }
 
 /** The URL of the file for a page, or undefined if it takes nothing for granted. */
@@ -74,22 +103,27 @@ function asModule({ code }) {
   return `${run}\nexport { ${exported} };\n`;
 }
 
-function output(args, cwd) {
+/** Runs Node.js to its end. `told`: what it has written to descriptor 3. */
+function ended(args, cwd) {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
-    const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const stdio = ['ignore', 'pipe', 'pipe', 'pipe'];
+    const child = spawn(process.execPath, args, { cwd, env, stdio });
     const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
-    let printed = '';
-    for (const stream of [child.stdout, child.stderr]) {
+    const program = { code: null, printed: '', told: '' };
+    const [, output, errors, numbers] = child.stdio;
+    for (const stream of [output, errors]) {
       stream.setEncoding('utf8').on('data', (text) => {
-        printed += text;
+        program.printed += text;
       });
     }
+    numbers.setEncoding('utf8').on('data', (text) => {
+      program.told += text;
+    });
     child.once('error', reject);
     child.once('close', (code, signal) => {
       clearTimeout(timer);
-      if (code === 0) resolve(printed);
-      else reject(new Error(`ended with ${signal ?? code}:\n${printed}`));
+      resolve({ ...program, code: signal ?? code });
     });
   });
 }
