@@ -48,8 +48,10 @@ const differs = {
 
 /** Go by which of two threads is some ms ahead, so their timers run slowly: see piscina/slow-clock.cjs. */
 const timed = [
+  'abort-task.test.ts',
   'atomics-optimization.test.ts',
   'idle-timeout.test.ts',
+  'pool-close.test.ts',
   'test-is-buffer-transferred.test.ts',
   'test-uncaught-exception-from-handler.test.ts',
 ];

@@ -16,7 +16,15 @@ const require = createRequire(import.meta.url);
 const file = (name) => new URL(`./piscina-api/${name}`, import.meta.url);
 
 function open(t, options = {}) {
-  const pool = new Pool({ filename: file('tasks.js'), minThreads: 1, maxThreads: 1, ...options });
+  const pool = new Pool({
+    filename: file('tasks.js'),
+    minThreads: 1,
+    maxThreads: 1,
+    // None ends while a test looks at them.
+    idleTimeout: Number.POSITIVE_INFINITY,
+    closeTimeout: 600_000,
+    ...options,
+  });
   t.after(() => pool.destroy());
   return pool;
 }

@@ -1,7 +1,18 @@
 // The order in which one worker begins what waits.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { begins, hold, newGate, newLog, open, outcomes, repeat, until, warm } from './support.js';
+import {
+  begins,
+  hold,
+  newGate,
+  newLog,
+  open,
+  openStill,
+  outcomes,
+  repeat,
+  until,
+  warm,
+} from './support.js';
 
 /** Calls that wait behind one that is held, and the order in which they have begun then. */
 async function orderOf(pool, calls) {
@@ -18,7 +29,7 @@ async function orderOf(pool, calls) {
 const priorities = ['low', 'normal', 'high'];
 
 test('high before normal before low, whether their function is known or not', async (t) => {
-  const pool = open(t);
+  const pool = openStill(t);
   const expected = [2, 5, 8, 1, 4, 7, 0, 3, 6];
   const calls = (run) => repeat(9, (n) => run(n, { priority: priorities[n % 3] }));
   assert.deepEqual(await orderOf(pool, calls), expected);
@@ -27,7 +38,7 @@ test('high before normal before low, whether their function is known or not', as
 });
 
 test('a call without one has that of the pool', async (t) => {
-  const pool = open(t, { priority: 'low' });
+  const pool = openStill(t, { priority: 'low' });
   const order = await orderOf(pool, (run) => [
     run(0),
     run(1, { priority: 'normal' }),
@@ -69,15 +80,13 @@ test('stricterFIFO: the order of the calls, and nothing else', async (t) => {
 });
 
 test('calls of a short function do not wait for all of a long one', async (t) => {
-  const pool = open(t);
+  const pool = openStill(t);
   await warm(pool, 'task');
   // 20 ms each, and known to be.
-  for (let n = 0; n < 3; n++) await pool.run(20, { name: 'sleep' });
+  for (let n = 0; n < 3; n++) await pool.run({ ms: 20 }, { name: 'lasts' });
   const log = newLog(1000);
   const held = await hold(pool);
-  const gate = newGate();
-  gate.open();
-  const long = repeat(10, () => pool.run(20, { name: 'sleep' }));
+  const long = repeat(10, () => pool.run({ ms: 20 }, { name: 'lasts' }));
   const short = repeat(10, (n) => pool.run({ n, log: log.cells }, { name: 'task' }));
   held.release();
   let ended = 0;
@@ -102,7 +111,7 @@ test('stats() tells what waits by priority', async (t) => {
 });
 
 test('a call of high priority overtakes those that wait here, not those that were sent', async (t) => {
-  const pool = open(t, { maxBatch: 1 });
+  const pool = openStill(t, { maxBatch: 1 });
   await warm(pool, 'task');
   const log = newLog(20);
   const gate = newGate();

@@ -130,7 +130,7 @@ async function play(t, seed) {
     const left = [...pending].map((n) => ({ ...tasks[n], runs: runs[n] }));
     console.error({ seed, left, stats: pool.stats() });
     void pool.destroy();
-  }, 60_000);
+  }, 500_000);
   const outcomes = await Promise.all(calls);
   clearTimeout(stuckTimer);
 

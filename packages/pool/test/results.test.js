@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { move } from '@millrace/pool';
-import { hold, open, outcomes, repeat, warm } from './support.js';
+import { hold, open, openStill, outcomes, repeat, warm } from './support.js';
 
 const results = {
   undefined: undefined,
@@ -73,7 +73,7 @@ async function together(pool, calls) {
 }
 
 test('in a batch each call has its own end', async (t) => {
-  const pool = open(t);
+  const pool = openStill(t);
   await warm(pool, 'giveOrFail', { gives: 'null' });
   const kinds = [
     ...Object.keys(results).map((gives) => ({ gives })),
@@ -109,6 +109,7 @@ test('in a batch each call has its own end', async (t) => {
 test('an argument that cannot be cloned harms no other of its batch', async (t) => {
   const pool = open(t);
   await warm(pool, 'default');
+  const before = pool.completed;
   const { ended } = await together(pool, () =>
     repeat(40, (n) => pool.run(n % 10 === 3 ? () => {} : n)),
   );
@@ -116,7 +117,7 @@ test('an argument that cannot be cloned harms no other of its batch', async (t) 
   assert.deepEqual(ended, expected);
   const { running, queued, completed, failed } = pool.stats();
   assert.deepEqual({ running, total: queued.total, failed }, { running: 0, total: 0, failed: 4 });
-  assert.equal(completed, 40 + 40 + 1);
+  assert.equal(completed, before + 40 + 1);
 });
 
 /** Some releases of Node.js send a buffer that is gone as an empty one. */

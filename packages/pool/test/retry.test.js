@@ -1,7 +1,7 @@
 // Tasks whose worker ends while they run.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hold, open, outcomes, repeat, shared, warm } from './support.js';
+import { hold, open, openStill, outcomes, repeat, shared, warm } from './support.js';
 
 const ended = { code: 'MILLRACE_E_WORKER', message: /worker exited with code: 3/ };
 
@@ -39,7 +39,7 @@ test('the retry of the pool, and that of a call in its place', async (t) => {
 });
 
 test('those that had not begun run elsewhere, in their order, once, without asking for it', async (t) => {
-  const pool = open(t);
+  const pool = openStill(t);
   const count = 40;
   const runs = shared(count);
   await warm(pool, 'attempt');

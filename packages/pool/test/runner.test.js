@@ -49,7 +49,7 @@ function newRunner(t, { concurrency = 1 } = {}) {
 }
 
 const limit = { timeout: 300_000 };
-const count = 300;
+const count = 120;
 const inOne = (runner, name, tasks) => runner.send(name, tasks);
 const inMany = (runner, name, tasks) => {
   for (const task of tasks) runner.send(name, [task]);

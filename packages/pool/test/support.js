@@ -1,14 +1,31 @@
 /** What the tests of the pool share. */
 import { on } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { Pool } from '@millrace/pool';
+import { stillClock } from '../../base/test/clocks.js';
 
 export const tasks = new URL('./tasks.js', import.meta.url);
 
-/** A pool that ends with its test. */
+/** Option of a pool whose workers have a clock that stands still: see still-clock.cjs. */
+export const stillWorkers = {
+  execArgv: ['--require', fileURLToPath(new URL('./still-clock.cjs', import.meta.url))],
+};
+
+/** A pool that ends with its test. A close() of it may take as long as a machine needs on which much else runs. */
 export function open(t, options = {}) {
-  const pool = new Pool({ filename: tasks, minThreads: 1, maxThreads: 1, ...options });
+  const usual = { filename: tasks, minThreads: 1, maxThreads: 1, closeTimeout: 600_000 };
+  const pool = new Pool({ ...usual, ...options });
   t.after(() => pool.destroy());
   return pool;
+}
+
+/**
+ * A pool that ends with its test, with one worker, and no clock that goes on: all tasks are short ones, and none is late. So
+ * nothing but the number of waiting tasks decides how many of them go together.
+ */
+export function openStill(t, options = {}) {
+  stillClock(t);
+  return open(t, { ...stillWorkers, ...options });
 }
 
 export const repeat = (count, of) => Array.from({ length: count }, (_, n) => of(n));

@@ -67,6 +67,13 @@ export function deaf({ say }, { aborted }) {
 
 export const sleep = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
+/** Takes so long by the clock of a worker that stands still otherwise: see still-clock.cjs. */
+export function lasts({ ms = 0, ...options } = {}) {
+  hold(options);
+  globalThis.passMs(ms);
+  return options.n ?? 0;
+}
+
 /** Computes. */
 export function spin(ms) {
   const end = performance.now() + ms;

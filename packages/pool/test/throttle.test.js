@@ -1,15 +1,22 @@
 // CPU tasks step back while memory is short, or others use the cores. Injected: what memory and cores are said to be.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stillClock } from '../../base/test/clocks.js';
 import { settingsOf } from '../dist/options.js';
 import { FairQueue } from '../dist/queue.js';
 import { Scheduler } from '../dist/scheduler.js';
 import { Functions, Task } from '../dist/task.js';
-import { newGate, repeat, tasks, until } from './support.js';
+import { newGate, repeat, stillWorkers, tasks, until } from './support.js';
 
 /** What a pool is without its interface, with a memory of its own. */
 async function open(t, options) {
-  const settings = settingsOf({ filename: tasks, minThreads: 1, maxThreads: 2, ...options });
+  const settings = settingsOf({
+    filename: tasks,
+    minThreads: 1,
+    maxThreads: 2,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    ...options,
+  });
   const reasons = [];
   const messages = [];
   const scheduler = new Scheduler(settings, new FairQueue(settings.aging), {
@@ -149,7 +156,8 @@ test('no more workers start than cores are idle', async (t) => {
 });
 
 test('short tasks travel together all the same, and idle workers take over none of them', async (t) => {
-  const { run, state, stats, scheduler } = await open(t, { idleCores: true });
+  stillClock(t);
+  const { run, state, stats, scheduler } = await open(t, { idleCores: true, ...stillWorkers });
   await started(scheduler, 2);
   state.allowed = 1;
   for (let n = 0; n < 40; n++) await run({}, 'hold');

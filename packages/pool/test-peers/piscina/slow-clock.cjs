@@ -5,11 +5,15 @@
 const timers = require('node:timers');
 const { promisify } = require('node:util');
 
+/** Timers of Node.js know no longer time. */
+const most = 2 ** 31 - 1;
+
 for (const name of ['setTimeout', 'setInterval']) {
   const real = globalThis[name];
-  const slow = (callback, ms = 1, ...args) => real(callback, 20 * ms, ...args);
+  const slow = (callback, ms = 1, ...args) => real(callback, Math.min(20 * ms, most), ...args);
   if (name === 'setTimeout') {
-    slow[promisify.custom] = (ms = 1, ...rest) => real[promisify.custom](20 * ms, ...rest);
+    const { [promisify.custom]: pause } = real;
+    slow[promisify.custom] = (ms = 1, ...rest) => pause(Math.min(20 * ms, most), ...rest);
   }
   globalThis[name] = slow;
   timers[name] = slow;

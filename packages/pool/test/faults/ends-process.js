@@ -4,12 +4,17 @@ import { counters, repeat, tasks } from './support.js';
 
 const what = process.argv[2];
 const never = new URL('./never.js', import.meta.url);
-const pool = new Pool({ filename: tasks, maxThreads: 2, workerData: { runs: counters(100) } });
+const pool = new Pool({
+  filename: tasks,
+  maxThreads: 2,
+  closeTimeout: 600_000,
+  workerData: { runs: counters(100) },
+});
 
 const states = {
   idle() {},
   async done() {
-    await Promise.all(repeat(100, (n) => pool.run(n, { name: 'count', timeout: 60_000 })));
+    await Promise.all(repeat(100, (n) => pool.run(n, { name: 'count', timeout: 600_000 })));
   },
   async 'aborted while it loads'() {
     const controller = new AbortController();

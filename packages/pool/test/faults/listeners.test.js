@@ -34,26 +34,28 @@ test('calls in the listeners of each event', async (t) => {
   const pool = open(t, { workerData: { runs } });
   const inner = [];
   const seen = new Set();
-  // The end of the pool is an event of its own, and answers no call.
+  // No more calls: what there is is counted, and the end of the pool is an event of its own, which answers none.
   let isOver = false;
   for (const event of events) {
     pool.on(event, () => {
       seen.add(event);
       // One may be with the worker that is ended below.
-      const call = () => pool.run(1, { timeout: 10_000, retry: 3 });
+      const call = () => pool.run(1, { timeout: 600_000, retry: 3 });
       if (inner.length < 50 && !isOver) inner.push(call(), call());
     });
   }
   assert.deepEqual(await outcomes(turmoil(pool, 200)), turmoilEnds(200));
   const allAnswered = () => until(() => pool.completed === 203 + inner.length);
   await allAnswered();
-  await until(() => pool.stats().workers.ready > 0 && pool.stats().workers.busy === 0);
-  // An error of a worker without tasks.
-  pool.threads[0].emit('error', new Error('injected'));
-  const gone = once(pool, 'workerDestroy');
-  await pool.threads[0].terminate();
-  await gone;
-  await until(() => seen.has('error'));
+  // An error of a worker without tasks; a call of a listener may come to it before it has ended.
+  while (!seen.has('error')) {
+    await until(() => pool.stats().workers.ready > 0 && pool.stats().workers.busy === 0);
+    const gone = once(pool, 'workerDestroy');
+    pool.threads[0].emit('error', new Error('injected'));
+    await pool.threads[0].terminate();
+    await gone;
+  }
+  isOver = true;
   await allAnswered();
   assert.deepEqual(await outcomes(inner), { ok: inner.length });
   assert.deepEqual([...seen].sort(), [...events].sort());
@@ -62,7 +64,6 @@ test('calls in the listeners of each event', async (t) => {
     repeat(200, () => 1),
   );
   await atRest(pool, 203 + inner.length);
-  isOver = true;
 });
 
 for (const event of ['workerCreate', 'workerDestroy', 'allocation', 'needsDrain', 'message']) {
@@ -77,7 +78,8 @@ for (const event of ['workerCreate', 'workerDestroy', 'allocation', 'needsDrain'
     const { ok = 0, MILLRACE_E_CLOSED: closed = 0, ...others } = await outcomes(calls);
     const { MILLRACE_E_WORKER: crashed = 0, MILLRACE_E_TIMEOUT: late = 0 } = others;
     assert.equal(ok + closed + crashed + late, 203);
-    assert.ok(closed > 0 || event === 'workerDestroy');
+    // The first ones come before there is a result; with the others all may have been answered.
+    assert.ok(closed > 0 || event === 'workerDestroy' || event === 'message');
     await ended;
     assert.ok(Math.max(...runs) <= 1);
     // Calls that come after the end are not counted.

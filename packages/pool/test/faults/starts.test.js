@@ -57,7 +57,7 @@ test('resource limits that leave no room to start: calls fail, and nothing goes 
 });
 
 test('several wait for the same workers to be ready or replaced', async (t) => {
-  const pool = open(t);
+  const pool = open(t, { idleTimeout: Number.POSITIVE_INFINITY });
   await Promise.all([pool.prewarm(), pool.prewarm(2), pool.prewarm(1)]);
   const before = pool.threads;
   let most = 0;

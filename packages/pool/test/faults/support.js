@@ -9,7 +9,8 @@ import { Pool } from '@millrace/pool';
 export const tasks = new URL('./tasks.js', import.meta.url);
 
 export function open(t, options = {}) {
-  const pool = new Pool({ filename: tasks, minThreads: 1, maxThreads: 2, ...options });
+  const usual = { filename: tasks, minThreads: 1, maxThreads: 2, closeTimeout: 600_000 };
+  const pool = new Pool({ ...usual, ...options });
   t.after(() => pool.destroy());
   return pool;
 }
