@@ -38,6 +38,10 @@ export async function openJetStream(connection: NatsConnection, address: string)
   }
 }
 
+/** Reports whether an error only says that the broker has not answered in time; it has the client's error as its cause. */
+export const isLate = (error: unknown): boolean =>
+  (error as { cause?: Error }).cause?.name === 'TimeoutError';
+
 const streamNotFound = 10059;
 
 /** The stream; null if there is none. Rejects with what the broker says. */

@@ -8,6 +8,7 @@ import { Link } from '../dist/link.js';
 import { encodeBatch } from '../dist/wire.js';
 import { emit, heard, last, own, start, stats } from './bridged.js';
 import { natsServer, unable } from './nats.js';
+import { patient } from './patience.js';
 
 const skip = unable;
 
@@ -196,7 +197,7 @@ test('messages that are no batch are counted and harm nobody', { skip }, async (
   const [a, b] = [new EventEmitter(), new EventEmitter()];
   await own(t, a, { broker, events: ['x', 'only here'] });
   const receiver = await own(t, b, { broker, events: ['x'] });
-  const raw = await new Link(broker, 'bridge').ready();
+  const raw = await new Link(patient(broker), 'bridge').ready();
   t.after(() => raw.close());
   const subject = raw.subject('bridge', 'events');
   const send = (bytes) => raw.publish(subject, bytes);

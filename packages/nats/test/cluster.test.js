@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Link } from '../dist/link.js';
 import { natsServer, unable } from './nats.js';
+import { patient } from './patience.js';
 
 test('a link that knows one server of three finds the others when that one ends', {
   skip: unable,
@@ -17,7 +18,7 @@ test('a link that knows one server of three finds the others when that one ends'
     await natsServer(t, { config: config(route) }),
     await natsServer(t, { config: config(route) }),
   ];
-  const [a, b] = [new Link(first.url, 'test'), new Link(others[0].url, 'test')];
+  const [a, b] = [first, others[0]].map(({ url }) => new Link(patient(url), 'test'));
   t.after(() => Promise.all([a.close(), b.close()]));
   const heard = { a: [], b: [] };
   a.subscribe('x', (payload) => heard.a.push(String(payload)));

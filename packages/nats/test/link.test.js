@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { Link } from '../dist/link.js';
 import { natsServer, unable } from './nats.js';
+import { patient, patiently } from './patience.js';
 import { node } from './process.js';
 import { proxy } from './proxy.js';
 
@@ -18,7 +19,7 @@ const isBroker = (pattern) => (error) => {
 
 /** A connection that ends with the test. */
 function link(t, options) {
-  const made = new Link(options, 'test');
+  const made = new Link(patient(options), 'test');
   t.after(() => made.close());
   return made;
 }
@@ -78,12 +79,13 @@ test('messages reach others and never the sender', { skip }, async (t) => {
 test('a broker that is absent at the start is found when it comes', { skip }, async (t) => {
   const server = await natsServer(t);
   await server.kill();
-  const made = link(t, { servers: server.url.replace('//', '//me:s3cret@') });
+  const servers = server.url.replace('//', '//me:s3cret@');
+  const made = link(t, { servers, connectTimeout: 500 });
   const heard = hear(made, 'x');
   assert.equal(made.state, 'connecting');
   assert.equal(made.publish('x', Buffer.from('')), false);
   await assert.rejects(
-    made.ready(),
+    patiently(() => made.ready()),
     isBroker(/^no broker answers at 127\.0\.0\.1:\d+; start nats-server there/),
   );
   await assert.rejects(made.flush(), isBroker(/^no broker answers/));
@@ -144,13 +146,14 @@ test('a broker that stands still: no more than maxPending bytes wait for it', {
   server.pause();
   let taken = 0;
   // Far more than the kernel takes by itself.
-  for (let i = 0; i < 1000; i++) {
+  for (let i = 0; i < 100; i++) {
     if (made.publish('x', payload)) taken++;
-    if (i % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    // Few turns: if they took seconds, the connection would count as lost.
+    if (i % 25 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   const { pendingBytes, unsent, sentBytes } = made.stats();
   assert.equal(taken, Math.floor(maxPending / payload.length));
-  assert.equal(unsent.full, 1000 - taken);
+  assert.equal(unsent.full, 100 - taken);
   assert.ok(pendingBytes <= maxPending && sentBytes === taken * payload.length);
   server.resume();
   await made.flush();
@@ -222,10 +225,14 @@ test('a server that is no broker keeps no process alive', async (t) => {
 test('without JetStream a stream is refused with the way out', { skip }, async (t) => {
   const server = await natsServer(t);
   const made = link(t, server.url);
-  await assert.rejects(made.jetstream(), isBroker(/has no JetStream; start nats-server with -js/));
+  await assert.rejects(
+    patiently(() => made.jetstream()),
+    isBroker(/has no JetStream; start nats-server with -js/),
+  );
   const other = await natsServer(t, { jetstream: true });
-  const { jsm } = await link(t, other.url).jetstream();
-  assert.equal((await jsm.getAccountInfo()).streams, 0);
+  const more = link(t, other.url);
+  const { jsm } = await patiently(() => more.jetstream());
+  assert.equal((await patiently(() => jsm.getAccountInfo())).streams, 0);
 });
 
 test('listeners that throw are uncaught exceptions and stop nothing', { skip }, async (t) => {

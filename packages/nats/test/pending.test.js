@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Link } from '../dist/link.js';
 import { natsServer, unable } from './nats.js';
+import { patient } from './patience.js';
 import { proxy } from './proxy.js';
 
 const skip = unable;
 
 async function link(t, options) {
-  const made = new Link(options, 'test');
+  const made = new Link(patient(options), 'test');
   t.after(() => made.close());
   return await made.ready();
 }

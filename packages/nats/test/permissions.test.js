@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { bridge } from '@millrace/nats/events';
 import { Link } from '../dist/link.js';
 import { natsServer, unable } from './nats.js';
+import { patient } from './patience.js';
 
 const skip = unable;
 const may = (subject) => `authorization { users = [
@@ -13,7 +14,7 @@ const may = (subject) => `authorization { users = [
 ] }`;
 
 function link(t, url, user) {
-  const made = new Link({ servers: url, user, password: 'p' }, 'test');
+  const made = new Link(patient({ servers: url, user, password: 'p' }), 'test');
   t.after(() => made.close());
   return made;
 }
@@ -82,7 +83,7 @@ test('a subject permitted later is subscribed from the next reconnect on, once',
 test('a bridge that may not hear the others says so', { skip }, async (t) => {
   warnings(t);
   const { url } = await natsServer(t, { config: may('ok.>') });
-  const broker = { servers: url, user: 'some', password: 'p' };
+  const broker = patient({ servers: url, user: 'some', password: 'p' });
   const made = bridge(new EventEmitter(), { broker, events: ['x'] });
   t.after(() => made.close());
   await assert.rejects(made.ready(), {

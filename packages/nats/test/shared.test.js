@@ -7,9 +7,10 @@ import { natsRooms } from '@millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 import { Link } from '../dist/link.js';
 import { natsServer, unable } from './nats.js';
+import { patient } from './patience.js';
 
 function link(t, options, area) {
-  const made = new Link(options, area);
+  const made = new Link(patient(options), area);
   t.after(() => made.close());
   return made;
 }
@@ -85,7 +86,8 @@ describe('links of a process', { skip: unable }, () => {
 test('rooms and a bridge have one connection, and each its own end', {
   skip: unable,
 }, async (t) => {
-  const { url: broker } = await natsServer(t);
+  const { url } = await natsServer(t);
+  const broker = patient(url);
   const rooms = new Rooms({ across: natsRooms({ broker }) });
   const bridged = bridge(new EventEmitter(), { broker, events: ['x'] });
   t.after(() => bridged.close());

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Link } from '../dist/link.js';
 import { natsServer, unable } from './nats.js';
+import { patient } from './patience.js';
 import { proxy } from './proxy.js';
 
 test('a broker that stands still is given up, and found again when it goes on', {
@@ -11,7 +12,7 @@ test('a broker that stands still is given up, and found again when it goes on', 
 }, async (t) => {
   const server = await natsServer(t);
   const between = await proxy(t, server.port);
-  const links = [server.url, between.url].map((url) => new Link(url, 'test'));
+  const links = [server.url, between.url].map((url) => new Link(patient(url), 'test'));
   t.after(() => Promise.all(links.map((link) => link.close())));
   await Promise.all(links.map((link) => link.ready()));
   const downs = links.map((link) => once(link, 'down'));
@@ -29,7 +30,7 @@ test('a broker that stands still is given up, and found again when it goes on', 
 
 test('a broker that stands still does not hold up close()', { skip: unable }, async (t) => {
   const server = await natsServer(t);
-  const link = await new Link(server.url, 'test').ready();
+  const link = await new Link(patient(server.url), 'test').ready();
   server.pause();
   link.publish('x', Buffer.from('lost'));
   await link.close();

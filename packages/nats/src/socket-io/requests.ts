@@ -7,6 +7,7 @@
 
 import { MillraceError } from '@millrace/base/errors';
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
+import { atTurnEnd } from '@millrace/base/turn';
 import {
   areTexts,
   type Head,
@@ -169,7 +170,8 @@ export class Requests {
       const message = `timeout reached: ${missing.size} other servers have not answered within ${timeoutMs} ms`;
       this.#end(id, new MillraceError('MILLRACE_E_TIMEOUT', message));
     };
-    const timer = setTimeout(late, Math.min(timeoutMs, longestMs));
+    // After a pause of this process its timers come first: answers that have arrived meanwhile are read before that.
+    const timer = setTimeout(() => atTurnEnd(late), Math.min(timeoutMs, longestMs));
     this.#open.set(id, { ...asker, asked: new Set(nodes), missing, timer });
     this.#server.counts.requests++;
   }

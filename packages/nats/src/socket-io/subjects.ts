@@ -13,7 +13,7 @@
  */
 import { isError } from '@millrace/base/realm';
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
-import { throwLater } from '@millrace/base/turn';
+import { atTurnEnd, throwLater } from '@millrace/base/turn';
 import { tooLarge } from '../connect.js';
 import { Heard, type HeardCounts } from '../gaps.js';
 import type { Link } from '../link.js';
@@ -304,7 +304,8 @@ export class Arrivals {
     }
     const awaited = list.names.filter((each) => this.hears(each));
     if (held === undefined) {
-      const timer = setTimeout(() => this.#release(sender, held!), patienceMs);
+      // After a pause of this process its timers come first: what has arrived meanwhile is read before that.
+      const timer = setTimeout(() => atTurnEnd(() => this.#giveUp(sender, held!)), patienceMs);
       held = { turn: list.turn, records: [], timer, awaited };
       this.#held.set(sender, held);
     } else {
@@ -318,6 +319,11 @@ export class Arrivals {
   close(): void {
     for (const { timer } of this.#held.values()) clearTimeout(timer);
     this.#held.clear();
+  }
+
+  /** Hands over what has come of a turn, the rest of which is late. */
+  #giveUp(sender: string, held: Held): void {
+    if (this.#held.get(sender) === held) this.#release(sender, held);
   }
 
   #release(sender: string, held: Held): void {

@@ -20,6 +20,7 @@ import { isError } from '@millrace/base/realm';
 import { clearInterval, performance, setInterval } from '@millrace/base/timers';
 import { afterMicrotasks, onceAt } from '@millrace/base/turn';
 import { failure, isLasting } from '../connect.js';
+import { isLate } from '../jetstream.js';
 import { encodeBatch, token, type WireRecord } from '../wire.js';
 import type { ClientContext } from './context.js';
 import type { TaskOptions } from './options.js';
@@ -383,7 +384,8 @@ export class SendQueue {
       // A connection that went away meanwhile is tried again; a broker that has just started may need a moment.
       if (link.state !== 'up' || this.#isOpen) return;
       this.#failure = error as MillraceError;
-      this.rejectWaiting(() => error as Error);
+      // A broker that is only late is asked again by the sweep, for as long as tasks may wait to be stored.
+      if (!isLate(error)) this.rejectWaiting(() => error as Error);
     }
   }
 

@@ -1,11 +1,12 @@
 // A bridge whose listeners throw: those that hear others as uncaught exceptions, those of its own emit to who emits.
 import { EventEmitter } from 'node:events';
 import { bridge } from '@millrace/nats/events';
+import { patient } from '../patience.js';
 import { say } from '../talk.js';
 
 const thrown = [];
 process.on('uncaughtException', ({ message }) => thrown.push(message));
-const broker = process.env.BROKER;
+const broker = patient(process.env.BROKER);
 const [a, b] = [new EventEmitter(), new EventEmitter()];
 const bridges = [a, b].map((emitter) => bridge(emitter, { broker, events: ['x'] }));
 await Promise.all(bridges.map((each) => each.ready()));

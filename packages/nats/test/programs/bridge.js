@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { bridge } from '@millrace/nats/events';
 import { BatchEmitter } from 'millrace';
+import { patiently } from '../patience.js';
 import { answer, say } from '../talk.js';
 
 const emitter = process.env.PLAIN ? new EventEmitter() : new BatchEmitter();
@@ -15,7 +16,7 @@ for (const name of options.events) {
   });
 }
 const made = bridge(emitter, options);
-await made.ready();
+await patiently(() => made.ready());
 say('ready');
 answer({
   /** Each entry is the list of arguments of an emit; `turns`: a turn of the loop after each. */

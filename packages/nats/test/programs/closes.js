@@ -1,9 +1,10 @@
 // A node that closes its connection at the moment WHEN, and then has nothing left that keeps it.
 import { once } from 'node:events';
 import { Link } from '../../dist/link.js';
+import { patient } from '../patience.js';
 import { say } from '../talk.js';
 
-const link = new Link(process.env.URL, 'test');
+const link = new Link(patient(process.env.URL), 'test');
 link.subscribe('x', () => {});
 const when = {
   up: () => link.ready(),

@@ -1,5 +1,6 @@
 // A node whose listeners throw: what is heard goes on, and the errors come where nobody catches them.
 import { Link } from '../../dist/link.js';
+import { patient } from '../patience.js';
 import { say } from '../talk.js';
 
 const thrown = [];
@@ -7,7 +8,7 @@ process.on('uncaughtException', ({ message }) => thrown.push(message));
 const fail = (message) => () => {
   throw new Error(message);
 };
-const [a, b] = [new Link(process.env.URL, 'test'), new Link(process.env.URL, 'test')];
+const [a, b] = [1, 2].map(() => new Link(patient(process.env.URL), 'test'));
 a.on('up', fail('up'));
 await Promise.all([a.ready(), b.ready()]);
 a.subscribe('x', fail('message'));

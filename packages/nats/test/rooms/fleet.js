@@ -2,11 +2,15 @@
 import { natsRooms } from '@millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 import { openHall } from '../../../millrace/test/ws/hall.js';
+import { patient, patiently } from '../patience.js';
 
-/** `Rooms` with options of its own and of `natsRooms()`. */
+/** `Rooms` with options of its own and of `natsRooms()`; ready() waits for as long as the broker is only late. */
 export function roomsAcross({ broker, durable, stream, heartbeat, required, ...options }) {
-  const across = natsRooms({ broker, durable, stream, heartbeat, required });
-  return new Rooms({ across, ...options });
+  const across = natsRooms({ broker: patient(broker), durable, stream, heartbeat, required });
+  const rooms = new Rooms({ across, ...options });
+  const ready = rooms.ready.bind(rooms);
+  rooms.ready = () => patiently(ready);
+  return rooms;
 }
 
 /**

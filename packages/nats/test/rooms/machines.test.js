@@ -28,7 +28,7 @@ test('a cable is pulled out and put back: durable rooms lose nothing, members le
     nodes,
     machines: hosts,
     present,
-  } = await openThree(t, { durable: true, heartbeat: 1000 });
+  } = await openThree(t, { durable: true, heartbeat: 2000 });
   const [a, b, c] = nodes;
   hosts[2].cut();
   await a.ask({ do: 'publish', room: 'x', to: 500 });

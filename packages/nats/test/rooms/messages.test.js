@@ -1,16 +1,15 @@
 /** What one node publishes, members on others get. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '@nats-io/transport-node';
 import { Rooms } from 'millrace/ws';
 import { range, turn } from '../../../millrace/test/ws/hall.js';
 import { natsServer } from '../nats.js';
+import { rawTo } from '../raw.js';
 import { openNode, openNodes, until } from './fleet.js';
 
 /** The NATS messages on rooms that are seen from now on. */
 async function tap(t, server) {
-  const connection = await connect({ servers: server.url.slice(7) });
-  t.after(() => connection.close());
+  const connection = await rawTo(t, server);
   const seen = [];
   connection.subscribe('millrace.rooms.room.>', {
     callback: (_, { subject }) => seen.push(subject),

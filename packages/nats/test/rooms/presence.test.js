@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serialize } from 'node:v8';
-import { connect } from '@nats-io/transport-node';
 import { Rooms } from 'millrace/ws';
 import { openHall, range, turn } from '../../../millrace/test/ws/hall.js';
 import { encodeBatch } from '../../dist/wire.js';
 import { natsServer } from '../nats.js';
 import { node } from '../process.js';
 import { proxy } from '../proxy.js';
+import { rawTo } from '../raw.js';
 import { away, openNode, until } from './fleet.js';
 
 /** A node whose changes are noted, as `+id` and `-id`, with the reason where it is a node. */
@@ -29,7 +29,7 @@ const ids = (presences) => presences.map(({ id }) => id).sort();
 const program = new URL('programs/node.js', import.meta.url);
 
 /** Ms between two signs of life, where a node that a busy machine keeps waiting for a moment must not count as gone. */
-const heartbeat = 1000;
+const heartbeat = 2500;
 
 /** The same in a process of its own, with a member in room `x`. */
 async function openProcess(t, broker, id, env = {}) {
@@ -175,8 +175,7 @@ test('messages that are none are counted, and change nothing', async (t) => {
   const a = await open(t, server.url);
   await a.rooms.ready();
   a.join(0, 'x', 'ann');
-  const raw = await connect({ servers: server.url.slice(7) });
-  t.after(() => raw.close());
+  const raw = await rawTo(t, server);
   const head = Buffer.alloc(23);
   head.set([0x4d, 1, 0, 0]);
   head.fill(7, 4, 13);
@@ -216,8 +215,7 @@ test('names of nodes that are made up are bounded, and a real one is heard when 
   const server = await natsServer(t);
   const a = await open(t, server.url);
   await a.rooms.ready();
-  const raw = await connect({ servers: server.url.slice(7) });
-  t.after(() => raw.close());
+  const raw = await rawTo(t, server);
   const beat = Buffer.alloc(4);
   beat.writeUInt32BE(60_000);
   const say = (n, flags, data) => {

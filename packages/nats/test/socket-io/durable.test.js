@@ -7,12 +7,13 @@ import { range, turn } from '../../../millrace/test/ws/socket-io.js';
 import { Link } from '../../dist/link.js';
 import { encodeBatch, newNode } from '../../dist/wire.js';
 import { natsServer, unable } from '../nats.js';
+import { longMs, patiently } from '../patience.js';
 import { node } from '../process.js';
 import { proxy } from '../proxy.js';
 import { fleetAt, knowing, openFleet, openNode, when } from './nodes.js';
 
 const skip = unable;
-const heartbeat = 250;
+const heartbeat = 3000;
 const always = { durable: true, heartbeat };
 const program = (t, broker) =>
   node(t, new URL('program.js', import.meta.url), {
@@ -169,7 +170,7 @@ test('only rooms that are said to be durable, and nothing volatile or local', {
   io.to('x').emit('m', 1);
   io.volatile.to('d').emit('m', 2);
   io.local.to('d').emit('m', 3);
-  assert.deepEqual(await io.to('d').timeout(10_000).emitWithAck('m', 4), ['b']);
+  assert.deepEqual(await io.to('d').timeout(longMs).emitWithAck('m', 4), ['b']);
   assert.equal(await stored(), 0);
   io.to('d').except('x').emit('m', 5);
   io.to('d').emit('m', 6);
@@ -199,7 +200,7 @@ test('an account that may do no more than the documentation says', { skip }, asy
   await adapter.acknowledged();
   await has(b, 1);
   io.to('x').emit('m', 2);
-  assert.deepEqual(await io.timeout(10_000).emitWithAck('all'), ['b']);
+  assert.deepEqual(await io.timeout(longMs).emitWithAck('all'), ['b']);
   assert.deepEqual(numbers(b), [1, 2]);
 });
 
@@ -250,7 +251,7 @@ test('a broker without JetStream, and a stream that is set up otherwise', { skip
   );
   const link = new Link(at, 'socket-io');
   t.after(() => link.close());
-  const { jsm } = await link.jetstream();
+  const { jsm } = await patiently(() => link.jetstream());
   const name = `${at.namespace}_socket-io`;
   await jsm.streams.update(name, { max_age: 3600 * 1e9 });
   const other = await openNode(t, at, always);

@@ -10,15 +10,16 @@ import { Guest, open } from '../../../millrace/test/ws/socket-io.js';
 import { Link } from '../../dist/link.js';
 import { encodeBatch, newNode } from '../../dist/wire.js';
 import { natsServer, unable } from '../nats.js';
+import { longMs } from '../patience.js';
 import { node } from '../process.js';
 import { proxy } from '../proxy.js';
-import { fleetAt, knowing, openFleet, openNode, takeAll, when } from './nodes.js';
+import { askServers, fleetAt, knowing, openFleet, openNode, takeAll, when } from './nodes.js';
 
 const skip = unable;
-const heartbeat = 100;
+const heartbeat = 300;
 const countOf = ({ io }) => io.of('/').adapter.serverCount();
 /** Of a fleet with other processes, which may have to wait for their turn on a busy machine. */
-const patientHeartbeat = 250;
+const patientHeartbeat = 600;
 const program = (t, broker) =>
   node(t, new URL('program.js', import.meta.url), {
     BROKER: JSON.stringify(broker),
@@ -48,21 +49,21 @@ test('kill -9 of a server: what waits for it ends, and the others go on', { skip
   for (const each of guests) {
     await each.until((received) => received.some(([event]) => event === 'from the program'));
   }
-  const all = await ios[0].timeout(10_000).emitWithAck('m');
+  const all = await ios[0].timeout(longMs).emitWithAck('m');
   assert.deepEqual(all.sort(), ['a', 'b', 'of the program']);
 
   ios[1].on('silence', (callback) => callback('b'));
   const answers = ios[0].serverSideEmitWithAck('silence');
   await other.says(({ asked }) => asked);
   process.kill(other.pid, 'SIGSTOP');
-  const sockets = ios[0].timeout(60_000).fetchSockets();
-  const acks = ios[0].timeout(60_000).emitWithAck('m');
+  const sockets = ios[0].timeout(longMs).fetchSockets();
+  const acks = ios[0].timeout(longMs).emitWithAck('m');
   await other.kill();
   assert.deepEqual(await answers, ['b']);
   assert.equal((await sockets).length, 2);
   assert.deepEqual((await acks).sort(), ['a', 'b']);
   await knowing(nodes, 2);
-  const last = await ios[1].timeout(10_000).emitWithAck('m');
+  const last = await ios[1].timeout(longMs).emitWithAck('m');
   assert.deepEqual(last.sort(), ['a', 'b']);
   assert.equal(nodes[0].adapter.stats().requests, 0);
 });
@@ -77,7 +78,7 @@ test('a server that stands still is gone, and back when it goes on', { skip }, a
   ios[0].to('all').emit('again');
   await guest.until((received) => received.some(([event]) => event === 'again'));
   ios[1].on('who', (callback) => callback('b'));
-  const names = await ios[0].serverSideEmitWithAck('who');
+  const names = await askServers(ios[0], 'who');
   assert.deepEqual(names.sort(), ['b', 'program']);
 });
 
@@ -95,8 +96,8 @@ test('a restart of the broker: each works by itself, and then together again', {
   await knowing(nodes, 1);
   ios[0].emit('alone', 1);
   ios[0].to('x').emit('alone', 2);
-  assert.deepEqual(await ios[0].timeout(10_000).emitWithAck('alone', 3), ['a']);
-  assert.deepEqual((await ios[0].fetchSockets()).length, 1);
+  assert.deepEqual(await ios[0].timeout(longMs).emitWithAck('alone', 3), ['a']);
+  assert.equal((await ios[0].timeout(longMs).fetchSockets()).length, 1);
   assert.ok(nodes[0].adapter.stats().broker.unsent.away > 0);
   // A room that is new while the broker is away.
   await guests[1].server.join('y');
@@ -123,8 +124,8 @@ test('a network that is cut, and heals', { skip }, async (t) => {
   await knowing(nodes, 1);
   far.io.emit('far');
   near.io.emit('near');
-  assert.deepEqual(await near.io.timeout(10_000).emitWithAck('alone'), ['a']);
-  assert.deepEqual(await far.io.timeout(10_000).emitWithAck('alone'), ['b']);
+  assert.deepEqual(await near.io.timeout(longMs).emitWithAck('alone'), ['a']);
+  assert.deepEqual(await far.io.timeout(longMs).emitWithAck('alone'), ['b']);
   network.cut();
   network.heal();
   await knowing(nodes, 2);
@@ -388,7 +389,7 @@ test('a server that has said how many clients it has, and then dies, is not wait
   };
   // The client has it: its server has counted it, and waits.
   const asked = new Promise((resolve) => guest.client.once('m', resolve));
-  const acks = ios[0].timeout(60_000).emitWithAck('m', 1);
+  const acks = ios[0].timeout(longMs).emitWithAck('m', 1);
   await asked;
   await other.ask({ do: 'count' });
   await other.kill();
@@ -412,15 +413,21 @@ test('a node that says it is there and never answers', { skip }, async (t) => {
   const fleet = await openFleet(t, broker, { count: 2, heartbeat });
   const { nodes, ios } = fleet;
   const { say, sender } = await intruder(t, fleet.at);
-  const timer = setInterval(() => say(sender, ['/']), heartbeat);
+  const timer = setInterval(() => say(sender, ['/']), heartbeat / 3);
   t.after(() => clearInterval(timer));
   await knowing(nodes, 3);
-  await assert.rejects(ios[0].timeout(200).fetchSockets(), {
-    code: 'MILLRACE_E_TIMEOUT',
-    message: /1 other servers have not answered within 200 ms/,
-  });
+  // The one that does answer may need some time, too.
+  for (let ms = 200, missing = 2; missing > 1; ms *= 2) {
+    const { code, message } = await ios[0]
+      .timeout(ms)
+      .fetchSockets()
+      .catch((reason) => reason);
+    assert.equal(code, 'MILLRACE_E_TIMEOUT');
+    assert.match(message, new RegExp(`other servers have not answered within ${ms} ms`));
+    missing = Number(/(\d+) other servers/.exec(message)[1]);
+  }
   ios[1].on('m', (callback) => callback('b'));
-  const pending = ios[0].serverSideEmitWithAck('m');
+  const pending = askServers(ios[0], 'm');
   clearInterval(timer);
   assert.deepEqual(await pending, ['b']);
 });
@@ -472,7 +479,7 @@ test('connection state recovery: at the same server, with what others have sent 
   ios[0].except('x').emit('not for b either');
   ios[0].emit('missed', 2);
   ios[1].emit('missed', 3);
-  await ios[0].fetchSockets();
+  await ios[0].timeout(longMs).fetchSockets();
   assert.ok(nodes[0].adapter.stats().broker.sent > sent);
   const connected = once(ios[1], 'connection');
   b.client.connect();
@@ -527,6 +534,6 @@ test('an adapter with a broker is for one server', { skip }, async (t) => {
   // Set once more, it takes the place of what was there.
   house.io.adapter(adapter);
   await house.connect({ name: 'a' });
-  assert.deepEqual(await house.io.timeout(10_000).emitWithAck('m'), ['a']);
+  assert.deepEqual(await house.io.timeout(longMs).emitWithAck('m'), ['a']);
   assert.equal(await countOf(house), 1);
 });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { natsAdapter } from '@millrace/nats/socket-io';
-import { connect } from '@nats-io/transport-node';
 import { range } from '../../../millrace/test/ws/socket-io.js';
 import { decodeBatch } from '../../dist/wire.js';
 import { natsServer, unable } from '../nats.js';
+import { rawTo } from '../raw.js';
 import { openFleet } from './nodes.js';
 
 const skip = unable;
@@ -17,8 +17,7 @@ const has = (guest, event) => guest.until((received) => received.at(-1)?.[0] ===
 async function setUp(t, options) {
   const broker = await natsServer(t, options);
   const fleet = await openFleet(t, broker, { count: 2, key, ...options });
-  const raw = await connect({ servers: broker.url.slice(7) });
-  t.after(() => raw.close());
+  const raw = await rawTo(t, broker);
   const heads = [];
   raw.subscribe('>', {
     callback: (_, { data }) => {

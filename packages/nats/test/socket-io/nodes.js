@@ -3,6 +3,7 @@ import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { natsAdapter } from '@millrace/nats/socket-io';
 import { open } from '../../../millrace/test/ws/socket-io.js';
+import { longMs, patient, patiently } from '../patience.js';
 
 let fleets = 0;
 
@@ -17,12 +18,13 @@ export function wholeFile() {
 
 /** Options of a broker for a fleet that is not that of another test. */
 export const fleetAt = (broker) => ({
-  servers: broker.url,
+  ...patient(broker.url),
   namespace: `test-${process.pid}-${fleets++}`,
 });
 
 /**
- * A server with the adapter, as a `House`; `adapter` is what `natsAdapter` gave.
+ * A server with the adapter, as a `House`; `adapter` is what `natsAdapter` gave. By default it is silent for some seconds, so that a
+ * broker that a busy machine keeps waiting leaves none out of its fleet; ready() waits for as long as the broker is only late.
  *
  * @param {import('node:test').TestContext} t
  * @param {object} broker options of the broker
@@ -31,9 +33,11 @@ export const fleetAt = (broker) => ({
 export async function openNode(
   t,
   broker,
-  { heartbeat = 200, durable = false, key, maxDelay = 0, ...options } = {},
+  { heartbeat = 5000, durable = false, key, maxDelay = 0, ...options } = {},
 ) {
-  const adapter = natsAdapter({ broker, heartbeat, durable, key, maxDelay });
+  const adapter = natsAdapter({ broker: patient(broker), heartbeat, durable, key, maxDelay });
+  const { ready } = adapter;
+  adapter.ready = () => patiently(ready);
   const house = await open(t, { adapter, ...options });
   house.adapter = adapter;
   return house;
@@ -60,13 +64,24 @@ export async function knowing(nodes, count, namespace = '/') {
   }
 }
 
+/** Answers of all other servers to an event; they are asked again when they have not answered within the 5 s that there are. */
+export async function askServers(io, ...packet) {
+  for (;;) {
+    try {
+      return await io.serverSideEmitWithAck(...packet);
+    } catch (error) {
+      if (error.code !== 'MILLRACE_E_TIMEOUT') throw error;
+    }
+  }
+}
+
 export async function when(holds) {
   while (!(await holds())) await sleep(5);
 }
 
 /** Resolves when what each server has sent to the others has come to all clients, and is in what they received. */
 export async function fence(nodes) {
-  for (const { io } of nodes) await io.timeout(10_000).emitWithAck('fence of all');
+  for (const { io } of nodes) await io.timeout(longMs).emitWithAck('fence of all');
 }
 
 /** What each client has received, after a fence: `{ name: messages }`. */

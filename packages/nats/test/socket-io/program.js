@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import { natsAdapter } from '@millrace/nats/socket-io';
 import { Server } from 'socket.io';
+import { patiently } from '../patience.js';
 import { answer, say } from '../talk.js';
 
 const { BROKER, HEARTBEAT, OPTIONS = '{}' } = process.env;
@@ -36,5 +37,5 @@ answer({
   },
   count: () => io.of('/').adapter.serverCount(),
 });
-await adapter.ready();
+await patiently(() => adapter.ready());
 server.listen(0, '127.0.0.1', () => say({ port: server.address().port }));

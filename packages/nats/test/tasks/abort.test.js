@@ -42,8 +42,8 @@ test('a shared task is aborted with the last of its calls', options, async (t) =
 
 test('a task that was aborted does not take a later one of its id with it', options, async (t) => {
   const { open, worker } = await setUp(t);
-  const stream = { name: 'tests', duplicateWindow: 1000 };
-  const calls = open({ stream, storeTimeout: 1000 });
+  const stream = { name: 'tests', duplicateWindow: 10_000 };
+  const calls = open({ stream, storeTimeout: 10_000 });
   const server = await worker({ stream });
   const controller = new AbortController();
   const first = calls.run(60_000, { name: 'pause', id: 'same', signal: controller.signal });
@@ -62,7 +62,7 @@ test('a task that was aborted does not take a later one of its id with it', opti
 
 test('one signal of thousands of stored tasks ends every call', options, async (t) => {
   const { open } = await setUp(t);
-  const calls = open();
+  const calls = open({ storeTimeout: 120_000 });
   const controller = new AbortController();
   const { signal } = controller;
   // In one message their names would be more than the broker takes.

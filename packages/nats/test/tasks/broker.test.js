@@ -6,6 +6,8 @@ import { sources } from '@millrace/base/sources';
 import { TaskWorker } from '@millrace/nats/tasks';
 import { Link } from '../../dist/link.js';
 import { unable } from '../nats.js';
+import { patient, patiently } from '../patience.js';
+import { managerOf, rawTo } from '../raw.js';
 import { eventually, functions, openClient, repeat, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 300_000 };
@@ -14,14 +16,20 @@ test(
   'without a broker a call rejects after storeTimeout, and a worker after connectTimeout',
   options,
   async (t) => {
-    const broker = { servers: 'nats://127.0.0.1:1', connectTimeout: 2500 };
-    const calls = openClient(t, { broker, stream: 's', storeTimeout: 2500 });
-    const away = { code: 'MILLRACE_E_BROKER', message: /no broker answers at 127\.0\.0\.1:1/ };
-    const worker = new TaskWorker({ broker, stream: 's', filename: functions });
-    t.after(() => worker.close());
-    const pending = [calls.run(1), calls.enqueue(1), worker.ready()];
-    await Promise.all(pending.map((each) => assert.rejects(each, away)));
-    assert.equal(calls.stats().queued.total, 0);
+    let reasons;
+    const isKnown = (message) => /no broker answers at 127\.0\.0\.1:1/.test(message);
+    // Before an attempt has failed there is nothing to say but that it is late.
+    for (let ms = 2500; !reasons?.every(isKnown); ms *= 2) {
+      const broker = { servers: 'nats://127.0.0.1:1', connectTimeout: ms };
+      const calls = openClient(t, { broker, stream: 's', storeTimeout: ms });
+      const worker = new TaskWorker({ broker, stream: 's', filename: functions });
+      t.after(() => worker.close());
+      const pending = [calls.run(1), calls.enqueue(1), worker.ready()];
+      const errors = await Promise.all(pending.map((each) => each.catch((error) => error)));
+      for (const { code } of errors) assert.equal(code, 'MILLRACE_E_BROKER');
+      reasons = errors.map(({ message }) => message);
+      assert.equal(calls.stats().queued.total, 0);
+    }
   },
 );
 
@@ -62,7 +70,8 @@ test('wrong credentials are reported at once', options, async (t) => {
 
 test('a broker without streams is reported', options, async (t) => {
   const { open } = await setUp(t, { jetstream: false });
-  await assert.rejects(open().run(1), { code: 'MILLRACE_E_BROKER', message: /has no JetStream/ });
+  const call = patiently(() => open().run(1));
+  await assert.rejects(call, { code: 'MILLRACE_E_BROKER', message: /has no JetStream/ });
 });
 
 test('a full stream refuses, and takes again when a worker has made room', options, async (t) => {
@@ -76,7 +85,10 @@ test('a full stream refuses, and takes again when a worker has made room', optio
   assert.equal(calls.stats().refused, 2);
   const server = await worker();
   await eventually(() => server.stats().done === 3);
-  assert.equal(await calls.run(5), 5);
+  // The broker may take the next task before it has removed those that are done.
+  const taken = () => calls.run(5).catch(({ code }) => code);
+  let answer = await taken();
+  for (; answer !== 5; answer = await taken()) assert.equal(answer, 'MILLRACE_E_OVERLOADED');
 });
 
 test(
@@ -88,22 +100,25 @@ test(
     // Bounds that one does not name are taken as they are.
     await open().enqueue(2);
     const other = open({ stream: { name: 'tests', maxMessages: 20 } });
-    await assert.rejects(other.enqueue(3), {
+    const third = patiently(() => other.enqueue(3));
+    await assert.rejects(third, {
       code: 'MILLRACE_E_BROKER',
       message: /maxMessages 10, but `stream` says 20; leave maxMessages out/,
     });
     await assert.rejects(open({ storeTimeout: 70_000 }).enqueue(3), {
       message: /duplicateWindow of 60000 ms/,
     });
-    const link = new Link(server.url, 'tasks');
-    t.after(() => link.close());
-    const { jsm } = await link.jetstream();
-    await jsm.streams.add({ name: 'millrace_tasks_mine', subjects: ['mine'], retention: 'limits' });
+    const { streams } = await managerOf(await rawTo(t, server));
+    await streams.add({ name: 'millrace_tasks_mine', subjects: ['mine'], retention: 'limits' });
     const structure = {
       code: 'MILLRACE_E_BROKER',
       message: /retention "limits", but durable tasks need "workqueue"; choose another/,
     };
-    await assert.rejects(open({ stream: 'mine' }).enqueue(1), structure);
+    const mine = open({ stream: 'mine' });
+    await assert.rejects(
+      patiently(() => mine.enqueue(1)),
+      structure,
+    );
     await assert.rejects(worker({ stream: 'mine' }), structure);
   },
 );
@@ -122,7 +137,7 @@ test('the first process creates the stream, and the others find it', options, as
 test('a message that is no task becomes a dead letter', options, async (t) => {
   const { server, worker, open } = await setUp(t);
   const one = await worker();
-  const link = await new Link(server.url, 'tasks').ready();
+  const link = await new Link(patient(server.url), 'tasks').ready();
   t.after(() => link.close());
   link.publish('millrace.tasks.tests.normal', Buffer.from('no batch'));
   await eventually(async () => (await one.lag()).dead === 1);
@@ -132,7 +147,7 @@ test('a message that is no task becomes a dead letter', options, async (t) => {
 
 test('a namespace keeps streams apart', options, async (t) => {
   const { server, open, worker, runs } = await setUp(t);
-  const other = open({ broker: { servers: server.url, namespace: 'other' } });
+  const other = open({ broker: patient({ servers: server.url, namespace: 'other' }) });
   await other.enqueue('theirs');
   const one = await worker();
   assert.equal(await open().run('ours'), 'ours');

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { TaskWorker } from '@millrace/nats/tasks';
 import { move, Pool } from '@millrace/pool';
+import { stillWorkers } from '../../../pool/test/support.js';
 import { unable } from '../nats.js';
+import { longMs } from '../patience.js';
 import { eventually, functions, openClient, repeat, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 300_000 };
@@ -48,7 +50,8 @@ test(
   options,
   async (t) => {
     const { open, worker } = await setUp(t);
-    const server = await worker();
+    // By its clock no function takes any time, however often the system interrupts it.
+    const server = await worker(stillWorkers);
     const calls = open();
     await Promise.all(repeat(100, (n) => calls.run(n, { name: 'double' })));
     await eventually(() => calls.meanMs('double') !== null);
@@ -139,21 +142,30 @@ test('a timeout counts from when the task runs, and is a failure', options, asyn
   await worker({ attempts: 2 });
   const late = open().run(60_000, { name: 'pause', timeout: 30 });
   await assert.rejects(late, { code: 'MILLRACE_E_TIMEOUT', deliveries: 2 });
-  assert.equal(runs().length, 2);
+  // The time may be over before one has written that it runs.
+  assert.ok(runs().length <= 2);
 });
 
 test('high goes first, and low is not forgotten', options, async (t) => {
-  const { open, worker, runs } = await setUp(t);
+  const { open, worker, runs, folder } = await setUp(t);
   const calls = open();
+  const server = await worker({ maxThreads: 1, batch: 40, maxBatch: 1 });
+  const file = join(folder, 'go');
+  const held = calls.run(file, { name: 'until' });
+  await eventually(() => runs().length === 1);
   for (const priority of ['low', 'normal', 'high']) {
     await Promise.all(repeat(20, (n) => calls.enqueue(`${priority} ${n}`, { priority })));
   }
-  const server = await worker({ maxThreads: 1, batch: 20, maxBatch: 1 });
-  await eventually(() => server.stats().done === 60);
-  const order = runs().map(({ what }) => what.split(' ')[0]);
+  // All of them are with the worker, whichever came first.
+  await eventually(() => server.stats().tasks === 61);
+  writeFileSync(file, '');
+  await held;
+  await eventually(() => server.stats().done === 61);
+  const ran = runs().flatMap(({ what }) => (what === file ? [] : [what]));
+  const order = ran.map((what) => what.split(' ')[0]);
   const mean = (name) => order.reduce((sum, each, at) => sum + (each === name ? at : 0), 0) / 20;
   assert.ok(mean('high') < mean('low'), order.join());
-  assert.equal(new Set(runs().map(({ what }) => what)).size, 60);
+  assert.equal(new Set(ran).size, 60);
 });
 
 test(
@@ -266,7 +278,7 @@ test('a worker runs tasks on a pool that it is given, and leaves it open', optio
     env: { RUNS: join(folder, 'runs') },
   });
   t.after(() => pool.destroy());
-  const one = await worker({ pool });
+  const one = await worker({ pool, closeTimeout: longMs });
   const calls = open();
   assert.deepEqual(await calls.run('theirs', { name: 'about', id: 'a' }), {
     ...{ task: 'theirs', id: 'a', delivery: 1, attempt: 0 },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { folderWith, start, WORKER } from '../../../millrace/test/tools/help.js';
@@ -11,9 +11,13 @@ const begin = (args, options) => start(args, { ...options, program: 'millrace-wo
 const run = (args, options) => begin(args, options).ended;
 
 const options = { skip: unable, timeout: 300_000 };
-const tasks = `export const double = (n) => 2 * n;
+const tasks = `import { writeFileSync } from 'node:fs';
+export const double = (n) => 2 * n;
 export const fail = (_, { delivery }) => { if (delivery < 5) throw new Error('no ' + delivery); };
-export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms, 'waited'));
+export const wait = (ms) => {
+  writeFileSync('begun', '');
+  return new Promise((resolve) => setTimeout(resolve, ms, 'waited'));
+};
 `;
 
 test(
@@ -29,8 +33,7 @@ test(
     assert.equal(await calls.run(4, { name: 'double' }), 8);
     await assert.rejects(calls.run(4, { name: 'fail', id: 'sad' }), { message: 'no 2' });
     const last = calls.run(300, { name: 'wait' });
-    await eventually(() => calls.stats().running === 1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(() => existsSync(join(cwd, 'begun')));
     worker.child.kill('SIGTERM');
     assert.equal(await last, 'waited');
     const { code, output, errors } = await worker.ended;

@@ -107,7 +107,8 @@ describe('run() with an id, sent twice', { concurrency: 4 }, () => {
         });
         await learning.close();
       });
-      const server = await worker({ replyTimeout: 300, backoff: 3000 });
+      // The second result has to be confirmed within the first time, and to come after it.
+      const server = await worker({ replyTimeout: 2000, backoff: 8000 });
       const retried = new Promise((resolve) => server.once('retry', resolve));
       const again = calls.run({ times: 1 }, { name: 'fail' });
       const refused = assert.rejects(calls.run(1), { code: 'MILLRACE_E_DUPLICATE' });

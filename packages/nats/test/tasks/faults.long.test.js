@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unable } from '../nats.js';
+import { longMs } from '../patience.js';
 import { proxy } from '../proxy.js';
 import { eventually, repeat, setUp, tally } from './support.js';
 
@@ -19,7 +20,7 @@ describe('faults of workers, clients, the broker and the ways between them', {
     async (t) => {
       const { open, process, runs } = await setUp(t);
       const calls = open();
-      const workers = await Promise.all(repeat(2, () => process({ maxThreads: 1 })));
+      const workers = await Promise.all(repeat(2, () => process({ maxThreads: 1, ackWait: 3000 })));
       const results = repeat(400, (n) => calls.run(n, work));
       await eventually(() => runs().length > 50);
       await workers[0].kill();
@@ -39,7 +40,7 @@ describe('faults of workers, clients, the broker and the ways between them', {
     async (t) => {
       const { server, client, process, runs } = await setUp(t);
       const sender = await client({ maxBatch: 4 });
-      const worker = await process({ maxThreads: 1 });
+      const worker = await process({ maxThreads: 1, ackWait: 3000 });
       const counted = { stored: new Set(), refused: 0 };
       const total = 400;
       const hears = (async () => {
@@ -74,7 +75,7 @@ describe('faults of workers, clients, the broker and the ways between them', {
     async (t) => {
       const { server, client, worker, runs } = await setUp(t);
       const way = await proxy(t, server.port);
-      const one = await worker({ maxThreads: 1, replyTimeout: 20_000 });
+      const one = await worker({ maxThreads: 1, replyTimeout: longMs });
       const sender = await client({}, { url: way.url });
       await sender.ask({ do: 'run', from: 0, count: 100, options: work });
       await eventually(() => runs().length > 5);
@@ -124,12 +125,12 @@ describe('faults of workers, clients, the broker and the ways between them', {
   test('a worker that was cut off goes on, and nothing is lost or stuck', options, async (t) => {
     const { server, open, process, worker, runs } = await setUp(t);
     const way = await proxy(t, server.port);
-    const cut = await process({ maxThreads: 1 }, { url: way.url });
+    const cut = await process({ maxThreads: 1, ackWait: 1000 }, { url: way.url });
     const calls = open();
     const results = repeat(200, (n) => calls.run(n, work));
     await eventually(() => runs().length > 10);
     way.cut();
-    const other = await worker({ maxThreads: 1 });
+    const other = await worker({ maxThreads: 1, ackWait: 1000 });
     await sleep(1500);
     way.heal();
     assert.deepEqual(
@@ -140,7 +141,7 @@ describe('faults of workers, clients, the broker and the ways between them', {
       const { normal, alone } = await other.lag();
       return [normal, alone].every(({ pending, unacknowledged }) => pending + unacknowledged === 0);
     });
-    await eventually(async () => (await cut.ask({ do: 'stats' })).link.reconnects === 1);
+    await eventually(async () => (await cut.ask({ do: 'stats' })).link.reconnects >= 1);
     const { lost, again } = tally(runs(), 200);
     assert.deepEqual(lost, []);
     t.diagnostic(`${again} of 200 tasks ran twice`);
@@ -151,8 +152,8 @@ describe('faults of workers, clients, the broker and the ways between them', {
     options,
     async (t) => {
       const { open, worker, runs } = await setUp(t);
-      await Promise.all([worker(), worker()]);
-      await open().run(2500, { name: 'pause' });
+      await Promise.all(repeat(2, () => worker({ ackWait: 6000 })));
+      await open().run(15_000, { name: 'pause' });
       assert.equal(runs().length, 1);
     },
   );
@@ -177,14 +178,15 @@ describe('faults of workers, clients, the broker and the ways between them', {
     async (t) => {
       const { open, process, worker, runs, folder } = await setUp(t);
       const file = join(folder, 'go');
-      const first = await process({ maxThreads: 1, batch: 20, ackWait: 60_000 });
+      const settings = { maxThreads: 1, batch: 20, closeTimeout: longMs };
+      const first = await process(settings);
       const calls = open();
       const runs1 = calls.run(file, { name: 'until' });
       await eventually(() => runs().length === 1);
       const others = repeat(10, (n) => calls.run(n));
       await eventually(async () => (await first.ask({ do: 'stats' })).tasks === 11);
       first.tell({ do: 'close', id: 0 });
-      const second = await worker({ maxThreads: 1, ackWait: 60_000 });
+      const second = await worker({ maxThreads: 1 });
       // Long before the time for acknowledgement, and while the first still runs.
       assert.deepEqual(
         await Promise.all(others),

@@ -5,13 +5,14 @@ import { serialize } from 'node:v8';
 import { Link } from '../../dist/link.js';
 import { encodeBatch } from '../../dist/wire.js';
 import { unable } from '../nats.js';
+import { patient } from '../patience.js';
 import { eventually, repeat, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 300_000 };
 const subject = 'millrace.tasks.tests.normal';
 
 async function linkTo(t, server) {
-  const link = await new Link(server.url, 'tasks').ready();
+  const link = await new Link(patient(server.url), 'tasks').ready();
   t.after(() => link.close());
   return link;
 }

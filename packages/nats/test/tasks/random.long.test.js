@@ -11,7 +11,7 @@ const seconds = Math.max(3, Number(process.env.FUZZ_SECONDS ?? 0));
 
 test('whatever is killed or cut off, no stored task is lost', {
   skip: unable,
-  timeout: (seconds + 120) * 1000,
+  timeout: (seconds + 500) * 1000,
 }, async (t) => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
   const pick = randomNumbers(seed);
@@ -19,7 +19,8 @@ test('whatever is killed or cut off, no stored task is lost', {
   const ways = { client: await proxy(t, server.port), worker: await proxy(t, server.port) };
   const calls = openClient(t, { broker: ways.client.url, stream: 'tests', storeTimeout: 60_000 });
   const workers = [];
-  const add = async () => workers.push(await worker({ maxThreads: 1 }, { url: ways.worker.url }));
+  const settings = { maxThreads: 1, ackWait: 1000 };
+  const add = async () => workers.push(await worker(settings, { url: ways.worker.url }));
   await add();
   await add();
   const faults = {

@@ -116,7 +116,8 @@ describe('tasks that fail', { concurrency: 4 }, () => {
       let deaths = 0;
       for (;;) {
         // It may die before it has said that it is ready.
-        const one = await process({ maxThreads: 1, attempts: 2 }).catch(() => null);
+        const settings = { maxThreads: 1, attempts: 2, ackWait: 3000 };
+        const one = await process(settings).catch(() => null);
         let hasDied = one === null;
         one?.ends().then(() => {
           hasDied = true;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TaskClient, TaskWorker } from '@millrace/nats/tasks';
 import { natsServer } from '../nats.js';
+import { longMs, patient, patiently } from '../patience.js';
 import { node } from '../process.js';
 
 export const functions = new URL('./functions.js', import.meta.url);
@@ -27,7 +28,7 @@ export async function setUp(t, options = {}) {
         return [];
       }
     },
-    open: (more = {}) => openClient(t, { broker: server.url, stream: 'tests', ...more }),
+    open: (more = {}) => openClient(t, { broker: patient(server.url), stream: 'tests', ...more }),
     /** A worker in this process. */
     worker: (more = {}) => serve(t, server.url, { env, ...more }),
     /** A worker in a process of its own. */
@@ -37,19 +38,23 @@ export async function setUp(t, options = {}) {
     },
     /** A client in a process of its own. */
     client: (more = {}, { url = server.url, through } = {}) => {
-      const of = { broker: url, stream: 'tests', ...more };
+      const of = { ...clientDefaults, broker: patient(url), stream: 'tests', ...more };
       return start(t, 'client.js', { OPTIONS: JSON.stringify(of) }, through);
     },
   };
 }
 
-const withDefaults = (broker, more) => ({
-  ...{ broker, stream: 'tests', filename: functions.href, ackWait: 1000, backoff: [20] },
+/** Where nothing is about them, times are long: no task runs twice because its worker has to wait for a CPU, and no result is given up. */
+const withDefaults = (url, more) => ({
+  ...{ broker: patient(url), stream: 'tests', filename: functions.href, backoff: [20] },
+  ...{ ackWait: 60_000, replyTimeout: longMs },
   ...more,
 });
 
+const clientDefaults = { storeTimeout: 60_000, closeTimeout: longMs };
+
 export function openClient(t, options) {
-  const client = new TaskClient(options);
+  const client = new TaskClient({ ...clientDefaults, ...options });
   t.after(() => client.destroy());
   return client;
 }
@@ -59,7 +64,9 @@ async function serve(t, url, { env, ...more }) {
   if (more.pool !== undefined) for (const name of ['filename', 'env']) delete options[name];
   const worker = new TaskWorker({ closeTimeout: 2000, ...options });
   t.after(() => worker.close());
-  return worker.ready();
+  const lag = worker.lag.bind(worker);
+  worker.lag = () => patiently(lag);
+  return await patiently(() => worker.ready());
 }
 
 async function start(t, program, env, through) {
