@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PATIENCE_MS = 300_000;
+/** Time for a program to end by itself before it is killed. */
+const LEAVE_MS = 60_000;
 
 /** Waits for a condition that nothing announces. */
 export async function until(condition) {
@@ -36,7 +38,7 @@ export async function startProgram(t, args, env = {}) {
   const { child, exited } = program;
   t.after(async () => {
     child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), LEAVE_MS);
     await exited;
     clearTimeout(timer);
   });

@@ -229,7 +229,7 @@ test('with adaptive, requests that wait for the database share one query', async
   const { url } = await start(t, {
     policy: 'adaptive',
     dataDir,
-    limits: { storageTimeoutMs: 60_000 },
+    limits: { storageTimeoutMs: 600_000 },
   });
   const ada = await Client.connect(t, url, { name: 'Ada' });
   await ada.join('lobby');

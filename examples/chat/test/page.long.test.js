@@ -11,7 +11,6 @@ withBrowser(
     /** A page of its own, as a first-time visitor who gives this name. */
     async function visit(t, url, name, options) {
       const page = await open(t, url, options);
-      page.setDefaultTimeout(60_000);
       await page.fill('#welcome-name', name);
       await page.keyboard.press('Enter');
       await page.waitForSelector('#connection[data-state=online]', { state: 'attached' });

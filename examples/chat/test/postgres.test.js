@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { findPostgres, startPostgres } from '../../../scripts/lib/postgres.js';
+import { limits as defaults } from '../limits.js';
 import { openStorage } from '../storage/index.js';
 import { ARMS, Client, postJson, request, start } from './support.js';
 
 const bin = findPostgres();
+/** Of a database that takes its time. */
+const patient = { limits: { ...defaults, storageTimeoutMs: 60_000 } };
 
 if (!bin) {
   test('PostgreSQL', {
@@ -24,7 +27,7 @@ if (!bin) {
       const empty = await startPostgres(bin);
       t.after(() => empty.remove());
       const opened = await Promise.allSettled(
-        Array.from({ length: 8 }, () => openStorage(empty.url)),
+        Array.from({ length: 8 }, () => openStorage(empty.url, patient)),
       );
       for (const { value } of opened) await value?.close();
       assert.deepEqual(opened.map(({ reason }) => reason?.message).filter(Boolean), []);
@@ -33,7 +36,7 @@ if (!bin) {
     const row = (text) => ({ room: 'rows', from: 'Ada', text, at: 1 });
 
     test('a bad row fails alone: the rest is committed, in order', async (t) => {
-      const storage = await openStorage(postgres.url);
+      const storage = await openStorage(postgres.url, patient);
       t.after(() => storage.close());
       const texts = ['a', 'nul \u0000 byte', 'b', '', 'c', 'd'];
       const results = await storage.insertMany(texts.map(row));
@@ -139,7 +142,7 @@ if (!bin) {
 
     test('a server that is not there ends the start with an error', async () => {
       const url = postgres.url.replace(/:\d+\//, ':1/');
-      await assert.rejects(openStorage(url), { kind: 'outage', reason: 'unreachable' });
+      await assert.rejects(openStorage(url, patient), { kind: 'outage', reason: 'unreachable' });
     });
   });
 }

@@ -111,7 +111,7 @@ for (const policy of ARMS) {
 
     test('more messages than may wait for the database are refused with overloaded', async (t) => {
       const dataDir = await temporaryFolder(t);
-      const limits = { storageTimeoutMs: 300, pendingInserts: 10 };
+      const limits = { storageTimeoutMs: 60_000, pendingInserts: 10 };
       const { url } = await start(t, { policy, dataDir, limits });
       const ada = await Client.connect(t, url, { name: 'Ada' });
       await ada.join('lobby');

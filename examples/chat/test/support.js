@@ -7,12 +7,18 @@ import { startChat } from '../app.js';
 /** Every feature is tested over these. */
 export const ARMS = ['direct', 'adaptive'];
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
+/** A database that is slow is no outage here, and commits are waited for. */
+const LIMITS = { storageTimeoutMs: 60_000, stopMs: 60_000 };
 const SERVER = fileURLToPath(new URL('../server.js', import.meta.url));
 
 /** A chat in this process on a free port; closed when the test ends. */
 export async function start(t, options) {
-  const chat = await startChat({ floodLimit: 0, ...options });
+  const chat = await startChat({
+    floodLimit: 0,
+    ...options,
+    limits: { ...LIMITS, ...options?.limits },
+  });
   t.after(() => chat.close());
   await chat.ready;
   return chat;

@@ -11,6 +11,7 @@ const HEALTH = { method: 'GET', path: '/health' };
 export class Traffic {
   #port;
   #random;
+  #patienceMs;
   #agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: Infinity });
   /** Of its own, so that /health never waits for a connection here: what it shows is the server's doing. */
   #healthAgent = new Agent({ keepAlive: true, maxSockets: 100 });
@@ -20,8 +21,10 @@ export class Traffic {
   #underWay = new Set();
   #ended = false;
 
-  constructor(port, seed) {
+  /** @param {number} [patienceMs] time for an answer; then the request has failed */
+  constructor(port, seed, patienceMs = PATIENCE_MS) {
     this.#port = port;
+    this.#patienceMs = patienceMs;
     this.#random = seeded(seed);
     this.#every('health', performance.now(), HEALTH_EVERY_MS, (due) => {
       this.#send(HEALTH, this.#healthAgent, due, (answer, ms) =>
@@ -117,7 +120,7 @@ export class Traffic {
       over();
       sent.destroy();
     };
-    const exchange = { sent, patience: setTimeout(giveUp, PATIENCE_MS) };
+    const exchange = { sent, patience: setTimeout(giveUp, this.#patienceMs) };
     this.#underWay.add(exchange);
     sent.on('error', () => over());
     sent.on('response', (response) => {

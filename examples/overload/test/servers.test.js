@@ -13,12 +13,11 @@ const health = (url) => request(url, '/health');
 
 /** On a machine that is busy with something else these servers may refuse without a load of ours. */
 async function answered(ask) {
-  for (let tries = 0; tries < 50; tries++) {
+  for (;;) {
     const answer = await ask();
     if (answer.status !== 503) return answer;
     await sleep(100);
   }
-  return ask();
 }
 
 const count = (answers, status) => answers.filter((answer) => answer.status === status).length;
