@@ -13,6 +13,7 @@ const worker = container('Deployment', 'worker');
 const option = (name) => worker.args[worker.args.indexOf(name) + 1];
 const stream = option('--stream');
 const big = { n: 150_000, algorithm: 'paper' };
+const patient = { storeTimeout: 100_000, closeTimeout: 600_000 };
 
 /** Starts what the container runs, in the folder that the image has it in, until it takes tasks. */
 async function startWorker(t, url) {
@@ -26,7 +27,8 @@ async function startWorker(t, url) {
 }
 
 function openClient(t, broker) {
-  const client = new TaskClient({ broker, stream });
+  // A broker that is slow is no broker that is gone.
+  const client = new TaskClient({ broker, stream, ...patient });
   t.after(() => client.destroy());
   return client;
 }
@@ -49,26 +51,33 @@ const triggers = object('ScaledObject', 'worker', 'scale-load').spec.triggers.ma
 describe('workers', { skip: unable }, () => {
   test('as Kubernetes starts them run tasks, and end with those that have begun', async (t) => {
     const { url } = await startNats(t);
-    const first = await startWorker(t, url);
+    let server = await startWorker(t, url);
     const client = openClient(t, url);
     const { digits } = await client.run({ n: 1000, algorithm: 'paper' }, { name: 'fibonacci' });
     assert.equal(digits, 209);
-    // More than it has threads; each message is a task of its own.
-    const ids = Array.from({ length: 8 }, (_, n) => `task ${n}`);
-    let done = 0;
-    const results = ids.map((id) =>
-      client.run(big, { name: 'fibonacci', id }).finally(() => {
-        done += 1;
-      }),
-    );
-    await until(() => done > 0);
-    first.child.kill('SIGTERM');
-    assert.equal(await first.exited, 0);
-    const [, given] = /(\d+) given back/.exec(first.text);
-    assert.ok(Number(given) > 0 && done < ids.length, first.text);
-    // Another one has the rest.
-    await startWorker(t, url);
-    assert.equal(new Set((await Promise.all(results)).map(({ last }) => last)).size, 1);
+    for (let round = 1; ; round += 1) {
+      // More than it has threads; each message is a task of its own.
+      const ids = Array.from({ length: 8 }, (_, n) => `task ${round} ${n}`);
+      let done = 0;
+      const results = ids.map((id) =>
+        client.run(big, { name: 'fibonacci', id }).finally(() => {
+          done += 1;
+        }),
+      );
+      await Promise.race(results);
+      server.child.kill('SIGTERM');
+      assert.equal(await server.exited, 0);
+      const given = Number(/(\d+) given back/.exec(server.text)[1]);
+      const { text } = server;
+      const doneBefore = done;
+      // Another one has the rest.
+      server = await startWorker(t, url);
+      assert.equal(new Set((await Promise.all(results)).map(({ last }) => last)).size, 1);
+      // Told too late, a worker has done all of them.
+      if (given === 0 && round < 5) continue;
+      assert.ok(given > 0 && doneBefore < ids.length, text);
+      break;
+    }
   });
 
   test('the lag that is scaled on is that of streams and consumers that Millrace makes', async (t) => {

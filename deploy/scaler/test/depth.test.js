@@ -11,7 +11,8 @@ const depth = (more = {}) => ({ metric: 'task-depth', stream: 'compute', ...more
 const filename = fileURLToPath(new URL('fixtures/tasks.js', import.meta.url));
 
 async function store(t, broker, count, options = {}) {
-  const client = new TaskClient({ broker, stream: 'compute' });
+  const patient = { storeTimeout: 100_000, closeTimeout: 600_000 };
+  const client = new TaskClient({ broker, stream: 'compute', ...patient });
   t.after(() => client.destroy());
   for (let n = 0; n < count; n += 1) {
     await client.enqueue(n, { name: 'double', id: `${options.priority} ${n}`, ...options });

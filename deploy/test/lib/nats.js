@@ -13,6 +13,16 @@ export { unable } from '../../../packages/nats/test/nats.js';
 
 /** @returns {Promise<{ url: string, monitor: string }>} where clients connect, with the token, and where it tells about itself */
 export async function startNats(t) {
+  for (;;) {
+    const { text, ...broker } = await tryNats(t);
+    if (broker.url !== undefined) return broker;
+    // Another program has the port by now.
+    if (!text.includes('address already in use')) throw new Error(text);
+  }
+}
+
+/** @returns {Promise<{ url?: string, monitor?: string, text: string }>} without the addresses if it has ended */
+async function tryNats(t) {
   const token = 'a-token';
   const port = await freePort();
   const own = await mkdtemp(join(tmpdir(), 'millrace-deploy-'));
@@ -30,8 +40,13 @@ export async function startNats(t) {
   t.after(() => rm(own, { recursive: true, force: true }));
   await until(() => server.text.includes('Server is ready') || server.child.exitCode !== null);
   const [, client] = /client connections on \S+:(\d+)/.exec(server.text) ?? [];
-  if (client === undefined) throw new Error(server.text);
-  return { url: `nats://${token}@127.0.0.1:${client}`, monitor: `http://127.0.0.1:${port}` };
+  const { text } = server;
+  if (client === undefined || server.child.exitCode !== null) return { text };
+  return {
+    url: `nats://${token}@127.0.0.1:${client}`,
+    monitor: `http://127.0.0.1:${port}`,
+    text,
+  };
 }
 
 /** A port that was free a moment ago. */

@@ -66,7 +66,7 @@ export async function openScaler(t, options = {}) {
   let passed = 0;
   const scaler = await startScaler({
     ...{ host: '127.0.0.1', port: 0, grpcPort: 0, broker: null },
-    ...{ intervalMs: 100, timeoutMs: 60_000, windowMs: 60_000, holdMs: 60_000 },
+    ...{ intervalMs: 100, timeoutMs: 600_000, windowMs: 60_000, holdMs: 60_000 },
     log: (line) => lines.push(line),
     // It stands but for a hair at each look, so that no test depends on how fast it runs.
     now() {
