@@ -7,11 +7,13 @@
  * - `/metrics` has the metrics of each watch, with the labels `slot` and `process`.
  * - `/stalls` has the current stalls, and the recent ones of all processes.
  *
- * A process whose watch does not answer in time counts as not ready, and is left out elsewhere. One without a watch counts as the primary
- * knows it.
+ * An answer counts only if the process itself gives it: where a watch has ended, another program may have its port. A process without an
+ * answer counts as the primary knows it, and is left out of `/metrics` and `/stalls`. One whose watch does not answer in time is ready if
+ * its loop answers.
  */
-import { createServer, get, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { get } from 'node:http';
+import { type ProbeAnswer, ProbeServer, pidHeader } from '@millrace/base/probe-server';
+import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import { uncounted } from '@millrace/monitor';
 import type { ProbeOptions, Stall } from '@millrace/monitor/stalls';
 import type { ClusterProcess } from './process.js';
@@ -24,21 +26,16 @@ interface Probed {
   recentStalls(): readonly ClusterStall[];
 }
 
-/** Answer to a probe. */
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly type?: string;
-}
+/** Answer of the watch of a process. silent: none in time; unknown: there is no watch, or another program has its port. */
+type Told = ProbeAnswer | 'silent' | 'unknown';
 
-/** Answer of the watch of a process. silent: none in time; unknown: there is no watch. */
-type Told = Answer | 'silent' | 'unknown';
+const paths = ['/live', '/ready', '/metrics', '/stalls'] as const;
+type Path = (typeof paths)[number];
 
-/** Timeout in ms of a watch, which has nothing else to do. */
-const watchMs = 1000;
-const mostConnections = 64;
-const requestTimeoutMs = 5000;
-const paths = ['/live', '/ready', '/metrics', '/stalls'];
+/** Time in ms for the whole answer of a watch, which has nothing else to do, and for that of a loop. */
+const answerMs = 1000;
+/** Longest answer of a watch in UTF-16 units: some ten times a hundred stalls with long paths. */
+const longestAnswer = 4 * 2 ** 20;
 
 /** Address of the probes. */
 export interface ProbesAddress {
@@ -50,60 +47,34 @@ export interface ProbesAddress {
 export class ClusterProbes {
   address: ProbesAddress | null = null;
   readonly #cluster: Probed;
-  readonly #server: Server;
+  readonly #server: ProbeServer<Path>;
 
   constructor(cluster: Probed) {
     this.#cluster = cluster;
-    this.#server = createServer(
-      { requestTimeout: requestTimeoutMs },
-      ({ method, url = '' }, response) => void this.#respond(method, url.split('?')[0]!, response),
-    );
-    this.#server.maxConnections = mostConnections;
-    uncounted(this.#server);
+    this.#server = new ProbeServer(paths, (path) => this.#answer(path));
+    uncounted(this.#server.http);
   }
 
   /** Listens. Resolves with the reason if that is not possible, else with null. */
-  listen({ host, port }: Required<Pick<ProbeOptions, 'host' | 'port'>>): Promise<string | null> {
-    const server = this.#server.unref();
-    return new Promise((resolve) => {
-      server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-        const why = code === 'EADDRINUSE' ? 'the port is taken; choose another one' : message;
-        resolve(`probes cannot listen on ${host}:${port}: ${why}`);
-      });
-      server.listen({ host, port }, () => {
-        this.address = { host, port: (server.address() as AddressInfo).port };
-        resolve(null);
-      });
-    });
+  async listen({
+    host,
+    port,
+  }: Required<Pick<ProbeOptions, 'host' | 'port'>>): Promise<string | null> {
+    const why = await this.#server.listen({ host, port });
+    const bound = this.#server.port;
+    if (bound !== null) this.address = { host, port: bound };
+    return why;
   }
 
   close(): void {
     this.address = null;
-    this.#server.close();
-    this.#server.closeAllConnections();
+    void this.#server.close();
   }
 
-  async #respond(method: string | undefined, path: string, response: ServerResponse) {
-    const isRead = method === 'GET' || method === 'HEAD';
-    const answer = isRead ? await this.#answer(path) : { status: 405, body: 'only GET and HEAD\n' };
-    response.writeHead(answer.status, {
-      'content-type': answer.type ?? 'text/plain; charset=utf-8',
-      'content-length': Buffer.byteLength(answer.body),
-      'cache-control': 'no-store',
-      // A kept connection may close at the moment of the next probe, which would fail.
-      connection: 'close',
-      ...(isRead ? {} : { allow: 'GET, HEAD' }),
-    });
-    response.end(method === 'HEAD' ? undefined : answer.body);
-  }
-
-  async #answer(path: string): Promise<Answer> {
-    if (!paths.includes(path)) {
-      return { status: 404, body: 'there are /live, /ready, /metrics and /stalls\n' };
-    }
+  async #answer(path: Path): Promise<ProbeAnswer> {
     const processes = this.#cluster.processes();
     const all = await Promise.all(
-      processes.map(async (process) => ({ process, told: await ask(process.watch, path) })),
+      processes.map(async (process) => ({ process, told: await ask(process, path) })),
     );
     const answers = all.flatMap(({ process, told }) =>
       typeof told === 'string' ? [] : [{ process, answer: told }],
@@ -117,7 +88,7 @@ export class ClusterProbes {
           : { status: 200, body: 'live\n' };
       case '/ready':
         if (this.#cluster.isClosing()) return { status: 503, body: 'the cluster is closing\n' };
-        return all.some(isReady)
+        return (await isAnyReady(all))
           ? { status: 200, body: 'ready\n' }
           : { status: 503, body: `no process is ready\n${linesOf(answers)}` };
       case '/metrics':
@@ -126,9 +97,9 @@ export class ClusterProbes {
           body: merged(answers),
           type: 'text/plain; version=0.0.4; charset=utf-8',
         };
-      default: {
+      case '/stalls': {
         const current = answers.flatMap(({ process: { slot, pid }, answer }) => {
-          const stall = (JSON.parse(answer.body) as { current: Stall | null }).current;
+          const stall = currentStall(answer);
           return stall === null ? [] : [{ ...stall, slot, pid }];
         });
         const body = `${JSON.stringify({ current, recent: this.#cluster.recentStalls() })}\n`;
@@ -138,14 +109,26 @@ export class ClusterProbes {
   }
 }
 
-interface Answered {
+interface Asked {
   readonly process: ClusterProcess;
-  readonly answer: Answer;
+  readonly told: Told;
 }
 
-function isReady({ process, told }: { process: ClusterProcess; told: Told }): boolean {
-  if (process.state !== 'ready' || told === 'silent') return false;
-  return told === 'unknown' || told.status === 200;
+interface Answered {
+  readonly process: ClusterProcess;
+  readonly answer: ProbeAnswer;
+}
+
+/** Reports whether one of them is ready. Where only silent watches are left, it asks the loops of their processes. */
+async function isAnyReady(all: readonly Asked[]): Promise<boolean> {
+  const listening = all.filter(({ process }) => process.state === 'ready');
+  const isKnown = listening.some(
+    ({ told }) => told === 'unknown' || (told !== 'silent' && told.status === 200),
+  );
+  if (isKnown) return true;
+  const silent = listening.filter(({ told }) => told === 'silent');
+  const reports = await Promise.all(silent.map(({ process }) => process.report(answerMs)));
+  return reports.some((report) => report !== null);
 }
 
 const linesOf = (answers: readonly Answered[]): string =>
@@ -153,28 +136,42 @@ const linesOf = (answers: readonly Answered[]): string =>
     .map(({ process: { slot, pid }, answer }) => `process ${pid} (slot ${slot}): ${answer.body}`)
     .join('');
 
-/** Asks the watch of a process. */
-function ask(address: ProbesAddress | null, path: string): Promise<Told> {
-  if (address === null) return Promise.resolve('unknown');
-  const host = ['0.0.0.0', '::'].includes(address.host) ? '127.0.0.1' : address.host;
+/** Returns the current stall that an answer tells; null for none, and for an answer that tells nothing. */
+function currentStall({ body }: ProbeAnswer): Stall | null {
+  try {
+    const { current } = JSON.parse(body) as { current?: Stall | null };
+    return typeof current === 'object' ? current : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Asks the watch of a process. Resolves within {@link answerMs}, whatever listens on its port. */
+function ask({ watch, pid }: ClusterProcess, path: Path): Promise<Told> {
+  if (watch === null) return Promise.resolve('unknown');
+  const host = ['0.0.0.0', '::'].includes(watch.host) ? '127.0.0.1' : watch.host;
   return new Promise((resolve) => {
-    const request = get(
-      { host, port: address.port, path, agent: false, timeout: watchMs },
-      (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          body += chunk;
-        });
-        response.on('end', () => resolve({ status: response.statusCode!, body }));
-        response.on('error', () => resolve('silent'));
-      },
-    );
-    request.on('timeout', () => {
-      resolve('silent');
+    const request = get({ host, port: watch.port, path, agent: false });
+    const end = (told: Told) => {
+      clearTimeout(timer);
+      resolve(told);
       request.destroy();
-    });
+    };
+    const timer = setTimeout(() => end('silent'), answerMs);
     // The application has a watch of its own by now, without probes; or the process is ending.
-    request.on('error', () => resolve('unknown'));
+    request.on('error', () => end('unknown'));
+    request.on('response', (response) => {
+      const { statusCode: status = 0, headers } = response;
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        body += chunk;
+        if (body.length > longestAnswer) end('unknown');
+      });
+      response.on('end', () => end({ status, body }));
+      response.on('error', () => end('unknown'));
+      const isOurs = headers[pidHeader] === String(pid) && (status === 200 || status === 503);
+      if (!isOurs) end('unknown');
+    });
   });
 }
 

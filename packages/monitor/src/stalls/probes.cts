@@ -3,8 +3,7 @@
  * not be killed: `/ready` fails after a few seconds of blocking, so that requests go elsewhere, and `/live` only after a much longer time.
  * Both depend only on the loop and the application's `ready()`; whether the application listens needs a check of its own.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { builtin } from '@millrace/base/realm';
+import { type ProbeAnswer, ProbeServer } from '@millrace/base/probe-server';
 import { performance } from '@millrace/base/timers';
 import type { ProbeSettings, Stall, StallState } from './stall.cjs';
 
@@ -22,18 +21,8 @@ export interface LoopState {
   readonly durations: Readonly<Record<StallState, number>>;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly type?: string;
-}
-
-/** Limits for clients that open connections and send nothing. */
-const mostConnections = 64;
-const requestTimeoutMs = 5000;
-
-/** Origins that may read responses in a browser: the dashboard, whose own server does not answer while the loop is blocked. */
-const pageOfThisMachine = /^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/;
+const paths = ['/live', '/ready', '/metrics', '/stalls'] as const;
+type Path = (typeof paths)[number];
 
 /** Serves until the thread ends. Calls `done` with the port, or with the reason why there is none. */
 export function serveProbes(
@@ -41,49 +30,15 @@ export function serveProbes(
   read: () => LoopState,
   done: (port: number | null, why: string) => void,
 ): void {
-  const { createServer } = builtin('node:http');
-  const { host, port } = settings;
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) =>
-    respond(request, response, settings, read()),
-  );
-  server.maxConnections = mostConnections;
-  server.on('error', (error: NodeJS.ErrnoException) => {
-    const why =
-      error.code === 'EADDRINUSE' ? 'the port is taken; choose another one' : error.message;
-    done(null, `probes cannot listen on ${host}:${port}: ${why}`);
-  });
-  server.listen({ host, port, exclusive: true }, () => {
-    done((server.address() as import('node:net').AddressInfo).port, '');
-  });
-}
-
-function respond(
-  { method, url = '', headers: { origin } }: IncomingMessage,
-  response: ServerResponse,
-  settings: ProbeSettings,
-  state: LoopState,
-): void {
-  const isRead = method === 'GET' || method === 'HEAD';
-  const answer = isRead
-    ? answerOf(url.split('?')[0]!, settings, state)
-    : { status: 405, body: 'only GET and HEAD\n' };
-  response.writeHead(answer.status, {
-    'content-type': answer.type ?? 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(answer.body),
-    'cache-control': 'no-store',
-    // A kept connection may close at the moment of the next probe, which would fail.
-    connection: 'close',
-    ...(isRead ? {} : { allow: 'GET, HEAD' }),
-    ...(pageOfThisMachine.test(origin ?? '') ? { 'access-control-allow-origin': origin } : {}),
-  });
-  response.end(method === 'HEAD' ? undefined : answer.body);
+  const server = new ProbeServer(paths, (path) => answerOf(path, settings, read()));
+  void server.listen(settings).then((why) => done(server.port, why ?? ''));
 }
 
 function answerOf(
-  path: string,
+  path: Path,
   { readyAfter, liveAfter }: ProbeSettings,
   state: LoopState,
-): Answer {
+): ProbeAnswer {
   const { blockedMs, hasTurned, isWilling, current, recent } = state;
   const blocked = `the event loop has been blocked for ${Math.round(blockedMs)} ms\n`;
   switch (path) {
@@ -108,8 +63,6 @@ function answerOf(
         body: `${JSON.stringify({ current, recent })}\n`,
         type: 'application/json',
       };
-    default:
-      return { status: 404, body: 'there are /live, /ready, /metrics and /stalls\n' };
   }
 }
 
