@@ -6,7 +6,18 @@ import { describe, test } from 'node:test';
 const require = createRequire(import.meta.url);
 
 describe('an import of a CommonJS module', () => {
-  for (const name of ['errors', 'installed', 'options', 'patch', 'probe-server', 'realm', 'schema', 'sources', 'timers', 'turn']) {
+  for (const name of [
+    'errors',
+    'installed',
+    'options',
+    'patch',
+    'probe-server',
+    'realm',
+    'schema',
+    'sources',
+    'timers',
+    'turn',
+  ]) {
     test(`of ${name} gives what require() gives`, async () => {
       const specifier = `@millrace/base/${name}`;
       const imported = await import(specifier);

@@ -1,7 +1,7 @@
 /** Real programs that block their event loop: what the watch says while they do, and afterwards. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -171,26 +171,12 @@ describe('probes', () => {
     assert.match(await ready.text(), /^the event loop has been blocked for \d+ ms\n$/);
     assert.match(await metrics.text(), /^millrace_loop_blocked_ms [1-9]\d+$/m);
     assert.equal((await program.ask('/other')).status, 404);
+    // The dashboard is a page of this machine, whose own server is blocked.
+    const origin = 'http://127.0.0.1:7117';
+    const { headers } = await program.ask('/stalls', { headers: { origin } });
+    assert.equal(headers.get('access-control-allow-origin'), origin);
     program.release();
     assert.equal((await program.end()).code, 0);
-  });
-
-  test('may be read by pages of this machine, and by no others', async (t) => {
-    const program = await blocked(t, 'loop');
-    // It ends after its stall.
-    await program.until((stall) => stall.duration > 200);
-    const allowed = async (origin) => {
-      const { headers } = await program.ask('/stalls', { headers: { origin } });
-      return headers.get('access-control-allow-origin');
-    };
-    for (const origin of ['http://127.0.0.1:7117', 'http://localhost']) {
-      assert.equal(await allowed(origin), origin);
-    }
-    for (const origin of ['http://example.com', 'http://localhost.example.com', 'null']) {
-      assert.equal(await allowed(origin), null);
-    }
-    program.release();
-    await program.end();
   });
 
   test('fail for a live process after a block that is too long', async (t) => {
@@ -354,8 +340,14 @@ describe('the watched program', () => {
     assert.match(summary, /; function unknown: errors of this program have no stacks, /);
   });
 
-  test('is not paused while it listens for a debugger, and its stall says so', async () => {
+  test('is not paused while it listens for a debugger, and a stall without a name says so', async () => {
     const script = `${prelude}
+      import { Session } from 'node:inspector/promises';
+      const session = new Session();
+      session.connect();
+      await session.post('Debugger.enable');
+      let paused = 0;
+      session.on('Debugger.paused', () => paused++);
       async function spinInJobs() {
         const end = performance.now() + 1000;
         while (performance.now() < end) await null;
@@ -367,12 +359,19 @@ describe('the watched program', () => {
         await spinInJobs();
         await sleep(200);
       }
-      console.log(JSON.stringify(told));
+      // Pauses are told before this is answered.
+      await session.post('Runtime.evaluate', { expression: '1' });
+      console.log(JSON.stringify({ paused, told }));
     `;
-    // A sample may come while the function itself runs, and has its name without a pause.
-    for (const { at, summary } of await result(script, { nodeArgs: ['--inspect=127.0.0.1:0'] })) {
-      if (at === null && summary.includes('no function of the program'))
-        assert.match(summary, /is not paused to find one, as it listens for a debugger/);
+    const nodeArgs = ['--inspect=127.0.0.1:0'];
+    const { paused, told } = await result(script, { nodeArgs });
+    assert.equal(paused, 0);
+    const reason =
+      /; no function of the program is on the stack, and it is not paused to find one, as it listens for a debugger \(--inspect\)$/;
+    for (const { at, summary } of told) {
+      // A sample may come while the function itself runs; and all may come too late for a short stall.
+      const isLate = summary.endsWith('; function unknown until native code returns');
+      if (at === null && !isLate) assert.match(summary, reason);
     }
   });
 
@@ -429,17 +428,32 @@ describe('the watched program', () => {
 
   test('may be stopped for a while, which does not count', { skip: !isLinux }, async (t) => {
     const program = await blocked(t, 'loop');
-    await program.until((stall) => stall.samples > 0);
+    await program.until((stall) => at([stall], 'blockInLoop')?.agreeing >= 3);
+    const from = performance.now();
+    const before = await program.until(() => true);
     process.kill(program.pid, 'SIGSTOP');
+    await stopped(program.pid);
+    const stoppedAt = performance.now();
     await sleep(4000);
+    const stoppedMs = performance.now() - stoppedAt;
     process.kill(program.pid, 'SIGCONT');
-    await program.until(() => true);
+    const after = await program.until(({ id }) => id === before.id);
+    const passedMs = performance.now() - from;
     program.release();
-    const { stalls, blocked: ms } = await program.end();
-    const longest = Math.max(...stalls.map(({ duration }) => duration));
-    assert.ok(longest < ms - 2500, `${longest} of ${ms}`);
+    assert.equal((await program.end()).code, 0);
+    // What it slept until its next look may count.
+    const ranMs = after.duration - before.duration;
+    assert.ok(ranMs < passedMs - stoppedMs + 500, `${ranMs} of ${passedMs}`);
   });
 });
+
+/** Resolves when all threads of a process are stopped. */
+async function stopped(pid) {
+  const folder = `/proc/${pid}/task`;
+  const stateOf = (thread) =>
+    readFileSync(`${folder}/${thread}/stat`, 'latin1').replace(/^.*\) /, '')[0];
+  while (!readdirSync(folder).every((thread) => stateOf(thread) === 'T')) await sleep(20);
+}
 
 describe('stalls()', () => {
   test('returns the watch that is there, and refuses other options', async () => {

@@ -77,6 +77,9 @@ const names = new Map(
   column === null ? [] : numbers.map((entry) => [entry[column], entry[0]] as const),
 );
 
+/** Time in ms without activity after which a process counts as stopped. */
+export const stoppedMs = 200;
+
 /** Returns the state of a thread for most of the time. */
 export function stateOf(duration: number, cpu: number | null, starved: number | null): StallState {
   if (cpu === null || starved === null) return 'unknown';

@@ -20,7 +20,7 @@ import { builtin } from '@millrace/base/realm';
 import { performance, setTimeout, wallClock } from '@millrace/base/timers';
 import type { Capture, Samples } from './capture.cjs';
 import type { LoopState } from './probes.cjs';
-import { stateOf, ThreadState } from './process-state.cjs';
+import { stateOf, stoppedMs, ThreadState } from './process-state.cjs';
 import type { Log } from './report.cjs';
 import {
   ANSWERED,
@@ -53,17 +53,17 @@ const mostSamples = 100;
 const sleepFactor = 2;
 /** Factor of `limit` until the loop has turned once. */
 const startFactor = 10;
-/** Time in ms without activity of this thread after which the process counts as stopped. */
-const stoppedMs = 200;
 const kept = 100;
 
 /** Pending heartbeat. */
 interface Heartbeat {
   readonly number: number;
-  /** Time of sending in ms, moved forward by the time for which the process was stopped. */
+  /** Time of sending in ms, moved forward when the process was stopped. */
   since: number;
   readonly startedAt: number;
   readonly times: ThreadTimes | null;
+  /** True if it counts anew from the end of a stop. */
+  isRenewed: boolean;
 }
 
 /** Current stall. */
@@ -92,8 +92,9 @@ class Watchdog {
   #stall: OpenStall | null = null;
   #hasTurned: boolean;
   #nextId: number;
+  /** Time in ms until which this thread may sleep; a later look or probe is late. */
   #due = performance.now();
-  /** This thread's time on a CPU and waiting for one, at the last look, in ms. */
+  /** This thread's time on a CPU and waiting for one, at the last look or probe, in ms. */
   #ownMs = 0;
 
   constructor(settings: WatchdogStart) {
@@ -160,14 +161,26 @@ class Watchdog {
     return Math.max(1, Math.min(interval, this.#heartbeat.since + this.#limit - now));
   }
 
+  /** Leaves out the time for which the process was stopped. Called first by all that runs in this thread. */
   #discountStop(now: number): void {
-    if (this.#heartbeat === null) return;
+    const heartbeat = this.#heartbeat;
+    if (heartbeat === null) return;
     const before = this.#ownMs;
     const { cpu, starved } = this.#own?.times() ?? { cpu: 0, starved: 0 };
     this.#ownMs = cpu + starved;
     const late = now - this.#due;
+    this.#due = Math.max(this.#due, now);
+    // Without /proc it may be a busy machine as well.
     const stopped = this.#own === null ? late - stoppedMs : late - (this.#ownMs - before);
-    if (stopped > stoppedMs) this.#heartbeat.since += stopped;
+    if (stopped <= stoppedMs) return;
+    if (this.#stall !== null || heartbeat.isRenewed) heartbeat.since += stopped;
+    else {
+      // The loop wakes up together with this thread, and gets its time anew.
+      heartbeat.since = now;
+      heartbeat.isRenewed = true;
+    }
+    // A pending sample would count as taken after the time for which nothing ran.
+    this.#madeCapture?.forget();
   }
 
   #send(now: number): void {
@@ -175,7 +188,10 @@ class Watchdog {
     this.#ownMs = cpu + starved;
     this.#sent = (this.#sent + 1) | 0;
     const times = this.#thread?.times() ?? null;
-    this.#heartbeat = { number: this.#sent, since: now, startedAt: wallClock.now(), times };
+    this.#heartbeat = {
+      ...{ number: this.#sent, since: now, startedAt: wallClock.now() },
+      ...{ times, isRenewed: false },
+    };
     this.#tell(this.#sent);
   }
 
@@ -242,6 +258,7 @@ class Watchdog {
   }
 
   #sampled(answer: ToWatchdog): void {
+    this.#discountStop(performance.now());
     const sample = this.#capture.read(answer);
     if (sample !== null) this.#stall?.samples.add(sample);
   }
@@ -282,6 +299,7 @@ class Watchdog {
 
   #state(): LoopState {
     const now = performance.now();
+    this.#discountStop(now);
     const heartbeat = this.#heartbeat;
     const stall = this.#stall;
     const isBlocked = heartbeat !== null && stall !== null;

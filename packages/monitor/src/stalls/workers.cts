@@ -8,16 +8,17 @@
  * which thread of the system a worker runs, so that /proc can tell computing from starved and parked; a pool knows it before. A worker that
  * turns its loop without ever being idle is busy, not blocked: its count of turns shows that, where Node.js has it.
  *
- * It looks only while there are workers, and only while the main thread turns. Workers that started before it are not watched.
+ * It looks only while there are workers, and only while the main thread turns. Workers that started before it are not watched. Time for
+ * which the process was stopped does not count.
  */
 
 import { builtin } from '@millrace/base/realm';
 import { sources } from '@millrace/base/sources';
 import { clearInterval, performance, setInterval, wallClock } from '@millrace/base/timers';
 import { framesOf, isLate, local, Samples } from './capture.cjs';
-import { stateOf, ThreadState } from './process-state.cjs';
+import { stateOf, stoppedMs, ThreadState } from './process-state.cjs';
 import { workerSummaryOf } from './report.cjs';
-import { mostFrames, now, stackOf, timesOf } from './sampler.cjs';
+import { mostFrames, now, ownTimes, stackOf, timesOf } from './sampler.cjs';
 import type { ThreadTimes, WorkerStall } from './stall.cjs';
 
 type Worker = import('node:worker_threads').Worker;
@@ -26,6 +27,8 @@ type Worker = import('node:worker_threads').Worker;
 const lookMs = 250;
 /** Multiple of a task's usual time from which on its worker counts as blocked. */
 const unusual = 10;
+/** Stops of the process that are remembered. */
+const mostStops = 20;
 /** Looks with a sample before the first report, and the most samples of a stall. */
 const firstLooks = 3;
 const mostSamples = 20;
@@ -110,12 +113,58 @@ interface Watched {
   stall: OpenStall | null;
 }
 
+/** Ms for which the process has computed so far, and for which this thread has computed or waited for a CPU. */
+function usedMs(): readonly [process: number, thread: number] {
+  const { user, system } = process.cpuUsage();
+  const { cpu, starved } = ownTimes() ?? { cpu: 0, starved: 0 };
+  return [(user + system) / 1000, cpu + starved];
+}
+
+/**
+ * Stops of the process: SIGSTOP, a frozen container, a suspended machine. After one a look comes late, although nothing computed and this
+ * thread did not wait for a CPU. This thread asleep in a system call, with all others at rest, looks the same.
+ */
+class Stops {
+  #dueMs = 0;
+  #usedMs = usedMs();
+  /** Oldest first. `endMs` is the time of the look that noticed it. */
+  readonly #stops: { readonly endMs: number; readonly ms: number }[] = [];
+
+  /** Begins anew; the first look is due at `dueMs`. */
+  begin(dueMs: number): void {
+    this.#dueMs = dueMs;
+    this.#usedMs = usedMs();
+  }
+
+  /** Reports whether there was a stop since the last look. The next look is due at `dueMs`. */
+  look(nowMs: number, dueMs = Math.max(this.#dueMs, nowMs)): boolean {
+    const before = this.#usedMs;
+    const after = usedMs();
+    const ms = nowMs - this.#dueMs - Math.max(after[0] - before[0], after[1] - before[1]);
+    this.#dueMs = dueMs;
+    this.#usedMs = after;
+    if (ms <= stoppedMs) return false;
+    this.#stops.push({ endMs: nowMs, ms });
+    if (this.#stops.length > mostStops) this.#stops.shift();
+    return true;
+  }
+
+  /** Moves a time forward by the stops after it: from there on the process has run all the time. */
+  without(sinceMs: number): number {
+    return this.#stops.reduce(
+      (since, { endMs, ms }) => (since < endMs ? Math.min(since + ms, endMs) : since),
+      sinceMs,
+    );
+  }
+}
+
 export class WorkerWatch {
   readonly #limit: number;
   readonly #isOwn: (worker: Worker) => boolean;
   readonly #report: (stall: WorkerStall) => void;
   readonly #cwd = process.cwd();
   readonly #watched = new Map<number, Watched>();
+  readonly #stops = new Stops();
   #timer: NodeJS.Timeout | null = null;
   #session: import('node:inspector').Session | null = null;
   #lastId = 0;
@@ -150,12 +199,15 @@ export class WorkerWatch {
     };
     this.#watched.set(id, watched);
     worker.once('exit', () => {
+      this.#discountStop(performance.now());
       if (watched.stall !== null) this.#end(watched, watched.stall);
       watched.thread?.close();
       watched.thread = null;
       this.#watched.delete(id);
     });
-    this.#timer ??= setInterval(() => this.#look(), lookMs).unref();
+    if (this.#timer !== null) return;
+    this.#stops.begin(watched.sinceMs + lookMs);
+    this.#timer = setInterval(() => this.#look(), lookMs).unref();
   };
 
   #look(): void {
@@ -166,6 +218,7 @@ export class WorkerWatch {
       return;
     }
     const nowMs = performance.now();
+    this.#discountStop(nowMs, nowMs + lookMs);
     const tasks = runningTasks();
     const blocked: Watched[] = [];
     for (const watched of this.#watched.values()) {
@@ -179,6 +232,13 @@ export class WorkerWatch {
       if (this.#isBlocked(watched, task, nowMs)) blocked.push(watched);
     }
     if (blocked.length > 0) this.#observe(blocked);
+  }
+
+  /** Leaves out the time for which the process was stopped. Called first by all that looks at the clock. */
+  #discountStop(nowMs: number, dueMs?: number): void {
+    if (!this.#stops.look(nowMs, dueMs)) return;
+    // A pending sample would count as taken after the time for which nothing ran.
+    for (const { stall } of this.#watched.values()) if (stall !== null) stall.asked = null;
   }
 
   #isOfPool(watched: Watched, { systemThread }: RunningTask): void {
@@ -202,7 +262,7 @@ export class WorkerWatch {
     if (isOther) this.#end(watched, stall);
     if (watched.isPooled && task === null) return false;
     const limit = Math.max(this.#limit, unusual * (task?.meanMs ?? 0));
-    if (nowMs - sinceMs < limit) return false;
+    if (nowMs - this.#stops.without(sinceMs) < limit) return false;
     watched.stall ??= {
       id: ++this.#lastId,
       startedAt: wallClock.now() - (nowMs - sinceMs),
@@ -234,11 +294,12 @@ export class WorkerWatch {
     const { first, last, samples, task } = stall;
     const cpu = last === null ? null : Math.round(last.times.cpu - first!.times.cpu);
     const starved = last === null ? null : Math.round(last.times.starved - first!.times.starved);
-    const state = last === null ? 'unknown' : stateOf(last.atMs - first!.atMs, cpu, starved);
+    const ranMs = (from: number, to: number) => this.#stops.without(to) - this.#stops.without(from);
+    const state = last === null ? 'unknown' : stateOf(ranMs(first!.atMs, last.atMs), cpu, starved);
     const described = {
       id: stall.id,
       startedAt: stall.startedAt,
-      duration: Math.round(performance.now() - stall.sinceMs),
+      duration: Math.round(ranMs(stall.sinceMs, performance.now())),
       ...{ isOver, state, cpu, starved },
       systemCall: state === 'parked' ? stall.call : null,
       samples: samples.count,
@@ -288,6 +349,7 @@ export class WorkerWatch {
   }
 
   #sampled(watched: Watched, { stack, at, turns, thread, schedstat }: Answer): void {
+    this.#discountStop(performance.now());
     if (thread !== null) watched.thread ??= ThreadState.open(`/proc/${thread}`);
     if (watched.turns !== null && turns !== watched.turns) {
       this.#paused(watched, performance.now());
