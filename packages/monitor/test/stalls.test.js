@@ -441,7 +441,7 @@ describe('the watched program', () => {
     const passedMs = performance.now() - from;
     program.release();
     assert.equal((await program.end()).code, 0);
-    // What it slept until its next look may count.
+    // The sleep until its next look may count.
     const ranMs = after.duration - before.duration;
     assert.ok(ranMs < passedMs - stoppedMs + 500, `${ranMs} of ${passedMs}`);
   });

@@ -17,13 +17,17 @@ export const preloads = {
 };
 
 /**
- * Runs Node.js.
+ * Starts Node.js.
  *
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, cwd?: string, detached?: boolean }} [options] `env` is all that there is of MILLRACE
- * @returns {Promise<{ code: number | null, signal: string | null, stdout: string, stderr: string }>}
+ * @param {{ env?: Record<string, string>, cwd?: string }} [options] `env` is all that there is of MILLRACE
+ * @returns {{
+ *   child: import('node:child_process').ChildProcess,
+ *   output: { stdout: string, stderr: string },
+ *   ended: Promise<{ code: number | null, signal: string | null, stdout: string, stderr: string }>,
+ * }} `output` is what it has printed so far
  */
-export async function run(args, { env = {}, cwd = folder } = {}) {
+export function start(args, { env = {}, cwd = folder } = {}) {
   const clean = Object.entries(process.env).filter(
     ([name]) => !/^(MILLRACE|NODE_OPTIONS|NODE_TEST)/.test(name) || name === 'MILLRACE_NATIVE',
   );
@@ -32,25 +36,32 @@ export async function run(args, { env = {}, cwd = folder } = {}) {
     env: { ...Object.fromEntries(clean), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr += text;
-  });
-  return new Promise((resolve, reject) => {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr']) {
+    child[name].setEncoding('utf8').on('data', (text) => {
+      output[name] += text;
+    });
+  }
+  const ended = new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+    child.on('close', (code, signal) => resolve({ code, signal, ...output }));
   });
+  return { child, output, ended };
 }
+
+/**
+ * Runs Node.js to its end.
+ *
+ * @param {Parameters<typeof start>} args
+ * @returns {ReturnType<typeof start>['ended']}
+ */
+export const run = (...args) => start(...args).ended;
 
 /**
  * Runs one of the programs, and returns what it has printed as JSON.
  *
  * @param {string[]} args
- * @param {Parameters<typeof run>[1]} [options]
+ * @param {Parameters<typeof start>[1]} [options]
  */
 export async function runJson(args, options) {
   const { code, signal, stdout, stderr } = await run(args, options);

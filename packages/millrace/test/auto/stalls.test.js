@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { preloads, run, runJson } from './run.js';
+import { WebSocket } from 'ws';
+import { preloads, programs, run, runJson, start } from './run.js';
 
 /** Blocks again and again, from its first turn on, until a stall is over that is named. */
 const blocks = `
@@ -22,6 +24,51 @@ const blocks = `
   renderInvoice();
 `;
 
+/**
+ * Runs the program that is to be debugged: it waits for its debugger, which resumes it at its first line once `whilePaused` has resolved.
+ * Resolves with its end and all pauses and resumptions that the debugger was told of.
+ */
+async function debugged(t, { preload, env }, whilePaused) {
+  const args = ['--inspect-brk=127.0.0.1:0', ...preload, join(programs, 'debugged.cjs')];
+  const { child, output, ended } = start(args, { env });
+  t.after(() => child.kill('SIGKILL'));
+  const early = ended.then(({ code, stderr }) => {
+    throw new Error(`ended with ${code}: ${stderr}`);
+  });
+  early.catch(() => {});
+  async function wrote(pattern) {
+    while (!pattern.test(output.stderr)) await Promise.race([once(child.stderr, 'data'), early]);
+    return pattern.exec(output.stderr);
+  }
+
+  const [, url] = await wrote(/^Debugger listening on (ws:\S+)\n/m);
+  const socket = new WebSocket(url);
+  await once(socket, 'open');
+  // It has ended.
+  socket.on('error', () => {});
+  const told = [];
+  const paused = new Promise((resolve) => {
+    socket.on('message', (data) => {
+      const { method, params } = JSON.parse(data);
+      if (method === 'Debugger.resumed') told.push('resumed');
+      if (method !== 'Debugger.paused') return;
+      told.push(`paused: ${params.reason}`);
+      resolve();
+    });
+  });
+  let posts = 0;
+  const post = (method) => socket.send(JSON.stringify({ id: posts++, method }));
+  for (const domain of ['Runtime', 'Debugger']) post(`${domain}.enable`);
+  post('Runtime.runIfWaitingForDebugger');
+  await Promise.race([paused, early]);
+  await whilePaused(wrote);
+  assert.equal(told.length, 1, 'it goes on by itself');
+  post('Debugger.resume');
+  await wrote(/^Waiting for the debugger to disconnect/m);
+  socket.close();
+  return { ...(await ended), told };
+}
+
 describe('the feature stalls', () => {
   for (const [flag, preload] of Object.entries(preloads)) {
     test(`names what blocks a program, ${flag}`, async () => {
@@ -32,6 +79,22 @@ describe('the feature stalls', () => {
       assert.match(stderr, /^millrace: event loop (was )?blocked for .*: in .*renderInvoice.* \(/m);
     });
   }
+
+  test('leaves a program that waits for its debugger alone', async (t) => {
+    // The watch sees the pause as a stall, and takes samples in it.
+    const noticed = (wrote) => wrote(/^millrace: event loop blocked for .* so far, /m);
+    const preload = preloads['--require'];
+    const [plain, watched] = await Promise.all([
+      debugged(t, { preload: [], env: {} }, () => {}),
+      debugged(t, { preload, env: { MILLRACE: 'stalls' } }, noticed),
+    ]);
+    assert.deepEqual([plain.code, plain.stdout], [3, 'ended\n'], plain.stderr);
+    const seen = ({ code, signal, stdout, stderr, told }) => ({
+      ...{ code, signal, stdout, told },
+      stderr: stderr.replace(/^millrace: .*\n/gm, '').replace(/ws:\S+/, ''),
+    });
+    assert.deepEqual(seen(watched), seen(plain));
+  });
 
   test('is off unless it is asked for', async () => {
     const ask =
