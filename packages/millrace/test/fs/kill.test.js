@@ -20,7 +20,7 @@ for (let round = 1; round <= 5; round++) {
     const running = spawn(process.execPath, [child, file], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const enough = randomInt(1, 3000);
+    const enough = randomInt(1, 1000);
     let text = '';
     running.stdout.setEncoding('latin1');
     running.stdout.on('data', (data) => {
