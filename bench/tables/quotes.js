@@ -71,6 +71,16 @@ const quotes = {
     ],
     [['auto', 'hello observe', 'added_rss_mb', null], '- Memory: {ours} MB more'],
   ],
+  'docs/reference/stalls.md': [
+    [['stalls', 'idle', 'added_share', null], 'needs {ours*100} % of a CPU more'],
+    [['stalls', 'memory', 'added_private_mb', null], 'and {ours} MB of memory'],
+    [['stalls', 'start', 'added_cpu_ms', null], 'A start takes {ours} ms of CPU time'],
+    [['stalls', 'start', 'added_wall_ms', null], 'and {ours} ms of time more'],
+    [
+      ['stalls', 'requests', 'cpu_us_per_req', 'auto'],
+      'takes {ours} µs of CPU time per request, without the watch {theirs}',
+    ],
+  ],
   'docs/reference/durable-tasks.md': [
     [
       ['scale', 'recovery broker', 'recovery_ms', null],
