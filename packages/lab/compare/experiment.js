@@ -62,7 +62,9 @@ export function loadOf(options, fill) {
     const { pathname, search } = new URL(fill(each));
     return `${pathname}${search}`;
   });
-  if (rate === undefined) return { kind: 'http', paths, timeout: TIMEOUT_S, ...times, ...normalize };
+  if (rate === undefined) {
+    return { kind: 'http', paths, ...times, timeout: TIMEOUT_S, ...normalize };
+  }
   const mix = (seconds) => inTurns(paths, rate, seconds);
   return {
     kind: 'requests',

@@ -103,7 +103,8 @@ export async function socketIoServer(
   deliver = (io, room, text) => io.to(room).emit('m', text),
 ) {
   const server = createServer();
-  const io = new Server(server, { ...PATIENT, transports: ['websocket'], serveClient: false, ...options });
+  const transports = ['websocket'];
+  const io = new Server(server, { ...PATIENT, transports, serveClient: false, ...options });
   io.on('connection', (socket) => {
     const { room } = socket.handshake.query;
     socket.join(room);
