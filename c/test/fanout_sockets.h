@@ -128,9 +128,18 @@ static inline size_t read_available(int fd, char* to, size_t room) {
   return total;
 }
 
+/* A busy system may deliver what was sent over TCP after the call that sent it. */
+static inline void wait_for(int fd, short events) {
+  struct pollfd state = {.fd = fd, .events = events};
+  int ready;
+  while ((ready = poll(&state, 1, 120000)) < 0) CHECK_EQ(errno, EINTR);
+  CHECK_EQ(ready, 1);
+}
+
 /* Waits for what is on its way. */
 static inline void read_all(int fd, char* to, size_t size) {
   for (size_t total = 0; total < size;) {
+    wait_for(fd, POLLIN);
     ssize_t n = recv(fd, to + total, size - total, 0);
     CHECK(n > 0);
     total += (size_t)n;
@@ -142,8 +151,9 @@ static inline void check_received(int fd, const char* text) {
   char received[256];
   size_t size = strlen(text);
   CHECK(size < sizeof(received));
-  CHECK_EQ(read_available(fd, received, sizeof(received)), size);
+  read_all(fd, received, size);
   CHECK(memcmp(received, text, size) == 0);
+  CHECK_EQ(read_available(fd, received, sizeof(received)), 0);
 }
 
 static inline uv_buf_t buffer(const char* text) {
