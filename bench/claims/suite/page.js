@@ -114,7 +114,7 @@ function verdictText({ bench }, verdict, why, places) {
   return `${verdict}: ${told.join('; ')}`;
 }
 
-/** What a place has for itself: experiment, arm and load. */
+/** Experiment, arm and load of a place, as far as those of others differ. */
 function placeIn(places, place) {
   const differs = (key) => places.some((each) => each[key] !== place[key]);
   const parts = ['experiment', 'arm', 'case'].filter(differs).map((key) => place[key]);
