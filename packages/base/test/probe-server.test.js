@@ -197,15 +197,12 @@ describe('a client of a ProbeServer', () => {
     slow.socket.pause();
     slow.get('/metrics');
     await asked.promise;
-    const silent = [];
-    while (silent.length < most - 1) silent.push(await open(t, server));
+    const silent = await Promise.all(Array.from({ length: most - 1 }, () => open(t, server)));
     assert.equal((await ask(server, '/live')).status, 200);
     slow.socket.resume();
     assert.ok((await slow.closed) < body.length);
-    for (const { get, closed } of silent) {
-      get('/live');
-      assert.ok((await closed) > 0);
-    }
+    for (const { get } of silent) get('/live');
+    for (const { closed } of silent) assert.ok((await closed) > 0);
   });
 
   test('that sends anything but HTTP, or too long a head, is ended', async (t) => {
