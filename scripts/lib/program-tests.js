@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** A program may start others before it comes to where a test waits for it, each of them in half a minute on a busy machine. */
 const PATIENCE_MS = 300_000;
 /** Time for a program to end by itself before it is killed. */
 const LEAVE_MS = 60_000;
