@@ -33,9 +33,9 @@ func seed(t testing.TB) uint64 {
 	return chosen
 }
 
-// watchdog ends the process with all stacks if the test hangs, long before the test binary's own limit would.
+// watchdog ends the process with all stacks if the test hangs, before the test binary's own limit would.
 func watchdog(t testing.TB) {
-	timer := time.AfterFunc(90*time.Second, func() {
+	timer := time.AfterFunc(5*time.Minute, func() {
 		buffer := make([]byte, 1<<22)
 		fmt.Fprintf(os.Stderr, "%s hangs\n%s\n", t.Name(), buffer[:runtime.Stack(buffer, true)])
 		os.Exit(2)

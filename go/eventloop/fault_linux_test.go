@@ -16,7 +16,7 @@ func TestNoDescriptorLeft(t *testing.T) {
 		fillDescriptors(t)
 		return
 	}
-	command := exec.Command(os.Args[0], "-test.run=^TestNoDescriptorLeft$", "-test.timeout=60s")
+	command := exec.Command(os.Args[0], "-test.run=^TestNoDescriptorLeft$", "-test.timeout=300s")
 	command.Env = append(os.Environ(), child+"=1")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -15,7 +15,7 @@ import (
 // collected lets the collector work, and the loop look up, until there is something in told.
 func collected(t *testing.T, told <-chan error, look func()) error {
 	t.Helper()
-	for range 1000 {
+	for range 20_000 {
 		runtime.GC()
 		look()
 		select {

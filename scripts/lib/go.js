@@ -108,7 +108,7 @@ export const goPlatforms = (folder, platforms) => ({
  * @param {number} [options.timeout] in seconds, for the tests of one package
  * @returns {import('./steps.js').Step & { folders: string[] }}
  */
-export const goTests = (title, folder, { args = ['-race'], env, timeout = 120 } = {}) => ({
+export const goTests = (title, folder, { args = ['-race'], env, timeout = 600 } = {}) => ({
   title,
   folders: [folder],
   run: (quiet) =>

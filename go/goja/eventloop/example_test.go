@@ -18,7 +18,7 @@ func Example() {
 	loop.Run(func(vm *goja.Runtime) {
 		_ = vm.Set("print", func(text string) { fmt.Println(text) })
 		_, err := vm.RunString(`
-			setTimeout(() => print('timeout'), 10);
+			setTimeout(() => print('timeout'), 100);
 			setImmediate(() => print('immediate'));
 			Promise.resolve().then(() => print('promise'));
 			queueMicrotask(() => print('microtask'));

@@ -45,7 +45,7 @@ func TestSuiteOfGojaNodejs(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	args := []string{"test", "-overlay", file, "-v", "-vet=off", "-count=1", "-timeout=100s", "-parallel=32"}
+	args := []string{"test", "-overlay", file, "-v", "-vet=off", "-count=1", "-timeout=400s", "-parallel=32"}
 	if raceEnabled() {
 		args = append(args, "-race")
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long goroutines that are on their way out are waited for.
-var patience = 10 * time.Second
+var patience = time.Minute
 
 // Main runs the tests of a package and then fails it if goroutines are left that were not there before.
 func Main(m *testing.M) {

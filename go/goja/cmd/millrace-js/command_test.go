@@ -152,7 +152,7 @@ func TestProcess(t *testing.T) {
 	t.Setenv("MILLRACE_JS_TEST_VALUE", "there")
 	got := millraceJS(t, "", "-e", `
 		const [s, n] = process.hrtime(); const since = process.hrtime([s, n]);
-		console.log(since[0], since[1] >= 0, process.hrtime.bigint() > 0n, performance.now() > 0, process.uptime() > 0);
+		console.log(since[0] < 600, since[1] >= 0, process.hrtime.bigint() > 0n, performance.now() > 0, process.uptime() > 0);
 		console.log(process.env.MILLRACE_JS_TEST_VALUE, process.env.MILLRACE_JS_NOT_THERE, process.cwd() === __dirname);
 		console.log(typeof process.pid, typeof process.platform, typeof process.arch, typeof process.versions.goja);
 		console.log(global === globalThis, process.execPath === process.argv[0], process.argv[1] === __filename);
@@ -160,7 +160,7 @@ func TestProcess(t *testing.T) {
 		const once = () => console.log('never'); process.once('exit', once); process.off('exit', once);
 		process.once('twice', () => console.log('once')); process.emit('twice'); process.emit('twice');
 		console.log(process.emit('other'), process.on('other', console.log).emit('other', 1, 2));`)
-	const want = "0 true true true true\nthere undefined true\nnumber string string string\ntrue true true\n" +
+	const want = "true true true true true\nthere undefined true\nnumber string string string\ntrue true true\n" +
 		"writtenonce\n1 2\nfalse true\n and done\n"
 	if got.stdout != want || got.status != 0 || got.stderr != "" {
 		t.Errorf("%+v", got)
@@ -172,7 +172,7 @@ func TestConsoleTimes(t *testing.T) {
 	got := millraceJS(t, "", "-e", `
 		console.timeEnd('none'); console.time(); console.timeLog('default', 'so far', 1); console.timeEnd();
 		console.timeEnd(); console.time(1); setTimeout(() => console.timeEnd(1), 1010);`)
-	want := regexp.MustCompile(`^default: [\d.]+ms so far 1\ndefault: [\d.]+ms\n1: \d+\.\d{3}s\n$`)
+	want := regexp.MustCompile(`^default: [\d.]+m?s so far 1\ndefault: [\d.]+m?s\n1: \d+\.\d{3}s\n$`)
 	if !want.MatchString(got.stdout) || got.status != 0 || got.stderr != "" {
 		t.Errorf("%+v", got)
 	}

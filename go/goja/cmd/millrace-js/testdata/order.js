@@ -1,5 +1,6 @@
 // What runs before what, within one task and from task to task.
 const log = (text) => console.log(text);
+let later;
 setTimeout(() => {
   log('timeout');
   process.nextTick(log, 'timeout: tick');
@@ -8,7 +9,10 @@ setTimeout(() => {
 }, 5);
 setTimeout(() => {
   log('next timeout');
-  setTimeout(log, 1, 'timeout of a timeout');
+  setTimeout(() => {
+    log('timeout of a timeout');
+    setTimeout(later, 1);
+  }, 1);
 }, 5);
 Promise.resolve()
   .then(() => log('promise 1'))
@@ -28,7 +32,9 @@ process.nextTick((...args) => log(args.join()), 'tick', 2);
   log('async: sync');
   await null;
   log('async: 1');
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await new Promise((resolve) => {
+    later = resolve;
+  });
   log('async: later');
   return 'async: result';
 })()
