@@ -1,12 +1,14 @@
 package eventloop_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	_ "go.uber.org/goleak" // what the suite of goja_nodejs imports
@@ -49,11 +51,27 @@ func TestSuiteOfGojaNodejs(t *testing.T) {
 	if raceEnabled() {
 		args = append(args, "-race")
 	}
-	output := run(t, "go", append(args, ".")...)
+	var tests []string
 	for _, test := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllStringSubmatch(string(source), -1) {
-		if passed := regexp.MustCompile(`(?m)^--- PASS: ` + test[1] + ` `); !passed.MatchString(output) {
-			t.Errorf("%s has not passed:\n%s", test[1], output)
+		tests = append(tests, test[1])
+	}
+	// Some of them give a timer a second more than its delay, which on a busy machine may be too little: those run again.
+	for tries := 5; ; tries-- {
+		chosen := "-run=^(" + strings.Join(tests, "|") + ")$"
+		output, err := exec.Command("go", append(args, chosen, ".")...).CombinedOutput()
+		var missing []string
+		for _, test := range tests {
+			if passed := regexp.MustCompile(`(?m)^--- PASS: ` + test + ` `); !passed.Match(output) {
+				missing = append(missing, test)
+			}
 		}
+		if err == nil && len(missing) == 0 {
+			return
+		}
+		if tries == 1 || len(missing) == 0 || bytes.Contains(output, []byte("DATA RACE")) {
+			t.Fatalf("%v have not passed: %v\n%s", missing, err, output)
+		}
+		tests = missing
 	}
 }
 
