@@ -162,8 +162,13 @@ static void send_fast(stream_t* stream, size_t count) {
 /* Waits until it has so much to read: a busy system may deliver it after the call that sent it. */
 static void wait_for(const stream_t* stream, int size) {
   uv_os_fd_t fd;
+  int there = 0;
   CHECK_EQ(uv_fileno((const uv_handle_t*)&stream->tcp, &fd), 0);
-  for (int there = 0; there < size; uv_sleep(0)) CHECK_EQ(ioctl(fd, FIONREAD, &there), 0);
+  for (int ms = 0; there < size && ms < 60000; ms++) {
+    if (ms > 0) uv_sleep(1);
+    CHECK_EQ(ioctl(fd, FIONREAD, &there), 0);
+  }
+  CHECK_EQ(there, size);
 }
 
 static void send_messages(stream_t* stream, int count) {
