@@ -114,7 +114,7 @@ function checkEvents({ protocol, event, reply, data, to, rate, ws }) {
   }
 }
 
-/** One argument, or several with commas between them. */
+/** Splits an argument with commas into several. */
 function isData(text) {
   try {
     JSON.parse(`[${text}]`);
@@ -167,7 +167,7 @@ export function checkUrls(urls) {
   }
 }
 
-/** Any number will do to look at an address. */
+/** Fills in a port, of which the address is only checked. */
 const withPort = (url) => url.replaceAll('{port}', '1');
 
 function checkUrl(name, value, protocol) {

@@ -3,7 +3,7 @@ import { optionLines } from '@millrace/base/command';
 import { EXIT_CODES, measuring, OUTPUT } from '../experiment/options.js';
 import { list, number, text } from '../run/command.js';
 
-/** With fewer rounds no effect on a metric but the first could be shown, however large: p is corrected for the number of metrics. */
+/** Default number of rounds, the least that can show an effect on another metric than the first: p is corrected for the number of metrics. */
 export const ROUNDS = 8;
 export const DURATION_S = 2;
 export const WARMUP_S = 1;

@@ -37,7 +37,7 @@ const MERGES = {
 /** Kinds that only look. */
 const OBSERVERS = ['auto', 'monitor', 'responses'];
 
-/** By how much the first counter is above the least of the others. */
+/** Returns the difference of the first counter and the least of the others. */
 function least(from, ...others) {
   return (counters) => counters[from] - Math.min(...others.map((name) => counters[name]));
 }
@@ -74,8 +74,7 @@ function ofCounters() {
   };
 }
 
-/**
- * Why Millrace had nothing to act on.
+/** Returns the reason why Millrace had nothing to act on.
  *
  * @param {Record<string, Record<string, number>>} counters by kind, of one run
  * @returns {string | null} null when it acted

@@ -11,7 +11,7 @@ export const FOUND = 4;
 const WORDS = ['worse', 'undecided', 'different', 'no-difference', 'refused', 'better'];
 
 /**
- * What `--fail-on` was given.
+ * Reads the value of `--fail-on`.
  *
  * @param {string | undefined} text
  * @returns {Set<string> | undefined} findings
@@ -33,7 +33,7 @@ export function readFailOn(text) {
 export const decides = (experiment) => askedFor(experiment).size > 0;
 
 /**
- * What was found that `--fail-on` names, a line each. The metrics that decide are the main one, or those of the claims.
+ * Returns the findings that `--fail-on` names, a line each. The metrics that decide are the main one, or those of the claims.
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {import('./judge.js').Results} results

@@ -21,7 +21,7 @@ import {
 } from '../stats/index.js';
 
 /**
- * One metric of one treatment in one case: what the rounds say of it, before the correction over all metrics and
+ * Figure of a metric, for one treatment in one case: what the rounds say of it, before the correction over all metrics and
  * the finding that follows from it.
  *
  * @param {import('./format.js').Metric} metric
@@ -127,7 +127,7 @@ function timesBetter(better, control, treatment) {
 
 const interval = ({ estimate, lo, hi }) => ({ estimate, lo, hi });
 
-/** Of all rounds, or null. */
+/** Statistic of the values of all rounds; null if one has none. */
 const over = (statistic, values) =>
   values.length === 0 || values.includes(null) ? null : statistic(values);
 
@@ -148,7 +148,7 @@ function published(better, paper, metric, names) {
 const ALPHA = 0.05;
 
 /**
- * What the control and its twin, the same program, say of the noise of a metric.
+ * Noise of a metric, as the control and its twin, the same program, show it.
  *
  * @param {number[]} control a value for each round, one round or more
  * @param {number[]} twin of the same rounds
@@ -176,7 +176,7 @@ export function smallestRatio(spread, rounds) {
 }
 
 /**
- * How many rounds show a ratio in 4 of 5 experiments.
+ * Number of rounds that show a ratio in 4 of 5 experiments.
  *
  * @param {number | null} spread as {@link ratioSpread}
  * @param {number} ratio on either side of 1
@@ -204,15 +204,15 @@ export function ratioSpread(control, other) {
 const hasRatio = (control, other) => [...control, ...other].every((value) => value >= 1e-150);
 
 /**
- * What a number of rounds can show: the effect that the signed-rank test finds, with its right sign and p <= 0.05, in 4
+ * Effect that a number of rounds can show: the one that the signed-rank test finds, with its right sign and p <= 0.05, in 4
  * of 5 experiments. In standard deviations of the differences within a round, whose noise is taken to be normal.
  */
 
-/** Fewer rounds have no p of 0.05. */
+/** Least number of rounds with a p of 0.05. */
 export const LEAST_ROUNDS = 6;
 
 /**
- * By 40,000 simulated experiments of 6 to 12 rounds each. So few have few possible values of p, and no formula; the
+ * Least effects that 6 to 12 rounds show, by 40,000 simulated experiments each. So few rounds have few possible values of p, and no formula; the
  * test of power in packages/lab/stats is of two arms without rounds, and says too little for 6.
  */
 const FEW = [1.787, 1.326, 1.246, 1.148, 1.021, 0.99, 0.936];
@@ -230,7 +230,7 @@ export function detectable(rounds) {
 }
 
 /**
- * How many rounds show an effect.
+ * Number of rounds that show an effect.
  *
  * @param {number} effect in standard deviations, above 0
  * @returns {number} 6 or more
@@ -244,7 +244,7 @@ export function roundsFor(effect) {
 }
 
 /**
- * What the figures of one case and arm come to, each corrected (Holm) for how many there are: of many metrics some
+ * Findings of the figures of one case and arm, each p corrected (Holm) for their number: of many metrics some
  * differ by chance. Those that were asked for before are one family, corrected among themselves; every other one that has
  * a `better` is corrected among all. Each of the two has some false finding in 5 % of experiments at most, so that both
  * together have one in about 10 %. What has no `better` is no verdict.
@@ -276,7 +276,7 @@ export function findings(figures, effect, asked = new Set()) {
 }
 
 /**
- * By how much A/A differs at most, as a ratio above 1, when all of its interval is within the effect sought; null when it is not, or there
+ * Largest difference of A/A, as a ratio above 1, when all of its interval is within the effect sought; null when it is not, or there
  * is no ratio.
  */
 function smallBias({ lo, hi }, effect) {
@@ -381,7 +381,7 @@ function untold({ n, values: { control, twin, treatment } }) {
 
 const NOISY = 'too noisy';
 
-/** More rounds, or fewer other programs, would decide it. @param {Pick<Figure, 'why'>} figure */
+/** Reports whether more rounds, or fewer other programs, would decide it. @param {Pick<Figure, 'why'>} figure */
 export const isTooNoisy = ({ why }) => why?.startsWith(`${NOISY}: `) ?? false;
 
 function tooNoisy({ n, smallest, roundsFor }, effect) {

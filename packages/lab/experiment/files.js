@@ -32,7 +32,7 @@ export async function experimentLines(folder) {
 }
 
 /**
- * How many runs experiments take, and how long that is at least.
+ * Number of runs of experiments, and the least time that they take.
  *
  * @param {import('./format.js').Experiment[]} experiments
  * @param {{ size?: import('./plan.js').Size, rounds?: number }} [options]
@@ -109,7 +109,7 @@ function lineOfError({ name, stack = '' }, path) {
 }
 
 /**
- * Where a key of an experiment most likely is: each part of its path is looked for from where the part before it was
+ * Finds the line where a key of an experiment most likely is: each part of its path is looked for from where the part before it was
  * found. null when its first part is nowhere.
  */
 function lineOf(key, text) {

@@ -89,7 +89,7 @@ export function among(path, value, allowed, fail) {
   fail(`${path} is ${show(value)}${allowedAre(value, allowed)}`, path);
 }
 
-/** As it would be written, for messages. */
+/** Writes a value as in source, for messages. */
 export function show(value) {
   if (typeof value === 'function') return 'a function';
   return types.isRegExp(value) ? `${value}` : (JSON.stringify(value) ?? `${value}`);

@@ -11,7 +11,7 @@ export function hostRecord() {
     kernel: `${type()} ${release()}`,
     arch: process.arch,
     is_virtual: isVirtual(),
-    /** Of the last 1, 5 and 15 minutes. */
+    /** Means of the last 1, 5 and 15 minutes. */
     load_average: loadavg(),
     node: process.version,
     v8: process.versions.v8,

@@ -34,7 +34,7 @@ import { makeFolder } from './results.js';
 
 const FORMAT = 1;
 
-/** So many files that differ are named. */
+/** Most files that are named as different. */
 const NAMED = 3;
 
 /**
@@ -132,7 +132,7 @@ export class Journal {
   }
 
   /**
-   * Goes on with it.
+   * Continues the journal.
    *
    * @param {Head} head as it is now
    * @throws {LabError} `MILLRACE_LAB_E_INVALID_OPTION` naming what differs

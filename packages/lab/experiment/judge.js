@@ -25,7 +25,7 @@ import { refusalOfRound } from './refusal.js';
 const EFFECT = 1.05;
 
 /**
- * What the runs of an experiment come to. Pure: the same runs give the same results, and an experiment that shares
+ * Judges the runs of an experiment. Pure: the same runs give the same results, and an experiment that shares
  * the runs of another is judged by what that one has gathered, if it was told of it (`sharing`).
  *
  * @param {import('./format.js').Experiment} experiment
@@ -318,7 +318,7 @@ function verdictOfZeros({ better, values: { control, treatment } }, atLeast) {
   return hi < 0 ? 'not met' : 'open';
 }
 
-/** By the distance of what was measured from what was claimed. */
+/** Reason of an open verdict, by the distance from the measured ratio to the claimed one. */
 function whyOpen({ ahead, n, values: { control, treatment } }, atLeast) {
   const rounds = roundsForRatio(ratioSpread(control, treatment), ahead / atLeast);
   if (rounds === null || rounds > 10_000)

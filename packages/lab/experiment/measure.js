@@ -16,7 +16,7 @@ const STATS_MS = 60_000;
 const EXIT_MS = 50;
 
 /**
- * One run of one arm: starts its server, warms it up, loads it and samples it meanwhile, and stops it whatever happens.
+ * Runs one arm once: starts its server, warms it up, loads it and samples it meanwhile, and stops it whatever happens.
  *
  * @param {object} options
  * @param {'control' | 'twin' | 'treatment'} options.role
@@ -180,7 +180,7 @@ class Window {
     return this.#sampler.cpuUs();
   }
 
-  /** It begins as soon as the server's processes know; `isWhole`: the CPU time that they have used before is in it. */
+  /** Opens the window as soon as the server's processes know; `isWhole`: the CPU time that they have used before is in it. */
   async open({ isWhole }) {
     await this.#collector.begin();
     await this.#sampler.begin({ isWhole });
@@ -188,7 +188,7 @@ class Window {
     this.#nodes = this.#sampler.pids.filter(isNode);
   }
 
-  /** It begins again, now, and the last call counts. */
+  /** Begins the window again; the last call counts. */
   begin() {
     this.#sampler.begin();
     this.#collector.begin();
@@ -197,7 +197,7 @@ class Window {
     this.#hasEnded = false;
   }
 
-  /** It ends now, if it has not yet. */
+  /** Ends the window. Idempotent. */
   end() {
     if (this.#hasEnded) return;
     this.#allocations?.end();

@@ -8,7 +8,7 @@ const LEAST_MS = 200;
 
 const named = ({ answers }, name) => answers.filter(({ request }) => request.name === name);
 
-/** Nothing when the generator was late: their times do not count. */
+/** Answers of a name; none when the generator was late, as their times do not count. */
 const timed = (run, name) => (run.late ? [] : named(run, name));
 
 /**
@@ -68,7 +68,7 @@ export const peakThreads = ({ costs }) => costs.peakThreads;
 export const peakDescriptors = ({ costs }) => costs.peakDescriptors;
 
 /**
- * One of the load's own figures; null where the load has none of that name.
+ * Metric of one of the load's own figures; null where the load has none of that name.
  *
  * @param {string} name as `requests_per_s`
  */
@@ -82,7 +82,7 @@ export const value = (name) => (run) => run.values?.[name] ?? null;
 export const latency = (which) => (run) => run.latency?.[which] ?? null;
 
 /**
- * How far the latencies lie apart, without a unit: one of them ÷ another, by default p99 ÷ p50.
+ * Spread of the latencies, without a unit: a percentile ÷ another, by default p99 ÷ p50.
  *
  * @param {'p90' | 'p99' | 'p999' | 'max'} [high]
  * @param {'p50' | 'mean'} [low]
@@ -99,7 +99,7 @@ export const latencySpread =
  */
 export const cpuUsPer = (name) => per(({ costs }) => costs.cpuS * 1e6, name);
 
-/** The same in the kernel alone. */
+/** CPU time in the kernel alone. */
 export const systemCpuUsPer = (name) => per(({ costs }) => costs.cpuSystemS * 1e6, name);
 
 /** Context switches of all threads of the server for one, voluntary and not. */
@@ -180,7 +180,7 @@ export const utilization = ({ probe }) => probe?.utilization ?? null;
 /** Time in the garbage collector, ms. */
 export const gcMs = ofCollections(({ probe }) => probe?.gcMs ?? null);
 
-/** The same for one of what the server did, µs. */
+/** Time of collections per unit of what the server did, µs. */
 export const gcUsPer = (name) => ofCollections(per(({ probe }) => scaled(probe?.gcMs, 1000), name));
 
 /**

@@ -5,7 +5,7 @@ import { MOST_SEED } from '../stats/random.js';
 import { SIZES } from './plan.js';
 
 /**
- * How long the measuring takes, and how fine it is.
+ * Options of the length of measuring.
  *
  * @param {Record<'rounds' | 'duration' | 'connections', string>} defaults
  * @returns {Record<string, import('../run/command.js').Option>}
@@ -32,7 +32,7 @@ export const OUTPUT = {
   json: flag('JSON lines on stdout; text goes to stderr'),
 };
 
-/** Of an experiment in a file, in place of its own. */
+/** Options of an experiment in a file, in place of its own. */
 export const OPTIONS = {
   size: { ...choice('SIZE', SIZES, 'cases and rounds (paper)'), heading: 'Measuring' },
   ...measuring({ connections: 'its own', duration: 'its own', rounds: 'its own' }),

@@ -107,11 +107,11 @@ function resolved({ name }, key, value, [allowed, test], params) {
   );
 }
 
-/** To start a server, to ask whether it is up and to stop it takes at least this long, s. */
+/** Least time in s to start a server, to ask whether it is up and to stop it. */
 const START_STOP_S = 1;
 
 /**
- * What a run of an experiment measures.
+ * Cases, arms and rounds of a run.
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {{ size?: Size, rounds?: number }} options `rounds` of each case, in place of the experiment's own

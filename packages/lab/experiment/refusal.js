@@ -11,7 +11,7 @@ import { ask } from './form.js';
 import { nameOf } from './plan.js';
 
 /**
- * Why no figure of an experiment counts.
+ * Reason why no figure of an experiment counts.
  *
  * @typedef {object} Refusal
  * @property {Kind} kind
@@ -45,7 +45,7 @@ const ADVICE = {
 };
 
 /**
- * Why a run does not count: it has faults, its generator was the limit, or the feature was not where it belongs.
+ * Returns the reason why a run does not count: it has faults, its generator was the limit, or the feature was not where it belongs.
  *
  * @param {import('./measure.js').Run} run
  * @param {import('./format.js').Arm} arm whose run it is
@@ -77,7 +77,7 @@ function probedApart(control, other) {
 }
 
 /**
- * Why the runs of a round cannot be compared: an arm did other work than the control.
+ * Returns the reason why the runs of a round cannot be compared: an arm did other work than the control.
  *
  * @param {import('./measure.js').Run[]} runs of one round
  * @returns {Refusal | null}
@@ -103,7 +103,7 @@ export function refusalOfRound(runs) {
 const atCase = (run, why) => (run.case === '' ? why : `case ${run.case}: ${why}`);
 
 /**
- * Whether the feature under test was at work where it has to be: seen in a run of the treatment, and not in one of
+ * Reports whether the feature under test was not at work where it has to be: seen in a run of the treatment, and not in one of
  * the control or its twin.
  *
  * @param {import('./measure.js').Run} run
@@ -135,7 +135,7 @@ export function misplaced(run, arm) {
 }
 
 /**
- * Whether the feature had nothing to act on, as told by the arm's `isIdle`. It is asked in the first round alone: more rounds would measure
+ * Reports whether the feature had nothing to act on, as told by the arm's `isIdle`. It is asked in the first round alone: more rounds would measure
  * nothing else.
  *
  * @param {import('./measure.js').Run} run
@@ -151,7 +151,7 @@ export function idle(run, arm) {
 }
 
 /**
- * Whether two runs were the same work: what a comparison stands on.
+ * Comparison of the work of two runs, which has to be the same.
  *
  * @typedef {object} Group answers of one kind, such as those to one path
  * @property {string} name
@@ -165,7 +165,7 @@ export function idle(run, arm) {
  * @property {number} [bytesTolerance] share by which their sizes may differ, default 0.02
  */
 
-/** By so much the sizes of answers may differ: numbers in them have more or fewer digits. */
+/** Largest difference of the sizes of answers: numbers in them have more or fewer digits. */
 const BYTES_TOLERANCE = 0.02;
 
 /** Points of per cent by which shares may differ where the number of answers depends on the server. */
@@ -173,7 +173,7 @@ const MIX_POINTS = 2;
 const STATUS_POINTS = 0.5;
 
 /**
- * In what the work of two runs differs, with a sentence each that has the figures of both. Open loop: number, due times
+ * Returns the differences between the work of two runs, a sentence each with the figures of both. Open loop: number, due times
  * and status codes must be the same; so must the numbers of a program, unless it says `isClosed`. Closed loop, where a
  * faster server answers more: the share of each group within 2 points of per cent, that of each status within 0.5. Both: mean size within 2 %, and the same payload where it has
  * a fingerprint. Of requests that may fail, only how many there were and when.
@@ -214,7 +214,7 @@ export function differences(a, b) {
   });
 }
 
-/** Each one is what differs, and the figure of both. */
+/** Returns what differs, with the figures of both. */
 function exactDifferences(both) {
   const compared = {
     number: both.map(({ answers }) => answers),

@@ -66,7 +66,7 @@ function write(path, folder, { runs, ...head }) {
 const reason = ({ code, message }) => (code === undefined ? message : `${code}: ${message}`);
 
 /**
- * The same as lines of JSON: what was run on which machine, each run with its raw samples, each figure, each
+ * Results as lines of JSON: what was run on which machine, each run with its raw samples, each figure, each
  * claim. `kind` says which one a line is.
  *
  * @param {import('./judge.js').Results} results

@@ -114,7 +114,7 @@ function metricTitle({ title, unit, better }) {
   return better === null ? named : `${named} (${better} is better)`;
 }
 
-/** Why figures say nothing, each reason once. */
+/** Lists the reasons why figures say nothing. */
 function reasonLines({ figures, effect }) {
   const noisy = figures.filter(isTooNoisy);
   const isList = noisy.length > 1;
@@ -133,7 +133,7 @@ function reasonLines({ figures, effect }) {
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-/** They differ only in how many rounds each needs. */
+/** Line of figures that differ only in the number of rounds that each needs. */
 function noisyLine(figures, noisy, effect) {
   const isSweep = placesOf(figures).length > 1;
   const needs = noisy.map((each) => {
@@ -158,7 +158,7 @@ function probability(p) {
 }
 
 /**
- * What came of each claim, for a terminal.
+ * Verdict on each claim, for a terminal.
  *
  * @param {import('./judge.js').Results} results
  * @param {ReturnType<typeof import('../run/command.js').colours>} paint

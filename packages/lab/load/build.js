@@ -82,7 +82,7 @@ async function sources() {
   return [join(source, 'CMakeLists.txt'), ...(await Promise.all(folders)).flat()];
 }
 
-/** When a file was changed last, ms; 0 when there is none. */
+/** Time of the last change of a file, ms; 0 when there is none. */
 async function modifiedMs(path) {
   return stat(path).then(
     ({ mtimeMs }) => mtimeMs,

@@ -1,5 +1,5 @@
 /**
- * What a connection of autocannon has under way, in place of its own list: that one takes an answer for that to an older
+ * List of the requests of a connection of autocannon that are under way, in place of its own: that one takes an answer for that to an older
  * request when a connection was cut, says nothing of the cut, and reads bodies as text.
  */
 export class Exchanges {

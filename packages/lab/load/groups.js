@@ -5,7 +5,7 @@ import { randomFrom } from '../stats/random.js';
 const FIRST_BODIES = 64;
 const SAMPLE_EVERY = 16;
 
-/** Of each group's first answer, letters. */
+/** Letters of each group's first answer that are kept. */
 const FIRST_LENGTH = 16_384;
 
 /** Answers by what was asked for: how many, with which status, how large, and whether they all say the same. */

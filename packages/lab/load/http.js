@@ -145,7 +145,7 @@ class Window {
   #isWarm = false;
   #isDue = false;
   #unanswered;
-  /** Of the warm-up. */
+  /** Failures of the warm-up. */
   early = { cut: 0, timeouts: 0 };
   unanswered = { cut: 0, timeouts: 0 };
 

@@ -3,7 +3,7 @@
 const LOCAL = /^(127(\.\d+){3}|localhost|\[::1\])$/;
 
 /**
- * Why nothing may be sent to an address: it is of another machine or another protocol, or has a user and a password.
+ * Returns the reason why nothing may be sent to an address: it is of another machine or another protocol, or has a user and a password.
  *
  * @param {string} url
  * @param {string[]} [protocols] allowed ones
@@ -20,7 +20,7 @@ export function whyNotLocal(url, protocols = ['http:']) {
 }
 
 /**
- * Whether a path stays on its server: one that begins with two slashes names another.
+ * Reports whether a path stays on its server: one that begins with two slashes names another.
  *
  * @param {unknown} path
  */

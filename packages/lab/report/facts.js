@@ -71,7 +71,7 @@ export function armFacts({ arms }) {
     .filter(({ role }) => role !== 'twin');
 }
 
-/** On average while the arms were measured; null when it is not known. */
+/** Cores of other programs, on average while the arms were measured; null when it is not known. */
 function othersCores(runs) {
   const told = runs
     .map(({ costs }) => costs)

@@ -19,7 +19,7 @@ export { headline } from './text.js';
 export { wholePage } from './whole-page.js';
 
 /**
- * One self-contained page with charts, for light and dark, screens, telephones and paper.
+ * Renders a self-contained page with charts, for light and dark, screens, telephones and paper.
  *
  * @param {object | object[]} results one experiment or several
  * @returns {string} HTML; some 100 KB for an experiment of one case, and all of its raw data
@@ -27,7 +27,7 @@ export { wholePage } from './whole-page.js';
 export const renderHtml = (results) => page([results].flat());
 
 /**
- * The same as text and tables, for pull requests and documents.
+ * Renders text and tables, for pull requests and documents.
  *
  * @param {object | object[]} results one experiment or several
  * @returns {string} Markdown

@@ -43,7 +43,7 @@ export function measured(value, unit) {
 export const levelText = (level) =>
   `${Math.floor((isNumber(level) ? level : 0.95) * 100 + 1e-9)}\u00a0%`;
 
-/** When, to the minute. */
+/** Time, to the minute. */
 export const moment = (date) =>
   String(date).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, '$1 $2 UTC');
 

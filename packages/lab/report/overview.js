@@ -3,7 +3,7 @@ import { figuresOf, groupBy, mainMetric } from './select.js';
 import { count, headline } from './text.js';
 
 /**
- * What became of an experiment in rows: one for each claim, over all its cases and arms; without claims one for its
+ * Overview of an experiment in rows: one for each claim, over all its cases and arms; without claims one for its
  * question, by the main metric.
  *
  * @param {object} results

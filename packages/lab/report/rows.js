@@ -77,7 +77,7 @@ function paperText(paper, claim) {
 }
 
 /**
- * What stands behind the figures, one a row: the difference, the spread, the control against itself.
+ * Rows of what stands behind the figures: the difference, the spread, the control against itself.
  *
  * @param {object} results
  * @param {object} [wanted] the case, arm or metric; default: all
@@ -104,7 +104,7 @@ export function noiseRows(results, wanted = {}) {
   });
 }
 
-/** From control to treatment. */
+/** Change from control to treatment. */
 function change(format, spread, key) {
   const [from, to] = [spread?.control?.[key], spread?.treatment?.[key]].map(format);
   return from === NONE && to === NONE ? NONE : `${from} → ${to}`;

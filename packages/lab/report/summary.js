@@ -156,7 +156,7 @@ const nameIn =
   ({ title }) =>
     clip(title, width).padEnd(width);
 
-/** To the right. */
+/** Pads texts to the right. */
 function padded(texts) {
   const width = Math.max(...texts.map(({ length }) => length));
   return texts.map((text) => (text === NONE ? '' : text).padStart(width));

@@ -26,7 +26,7 @@ const SYMBOLS = {
 export const symbol = (word) => SYMBOLS[word] ?? '·';
 
 /**
- * What was found, in a word and some sentences.
+ * Headline of the results: a word and some sentences.
  *
  * @param {object} results
  * @returns {Headline}
@@ -150,7 +150,7 @@ function howMuch({ ahead, better }) {
   return ahead >= 1 ? `${times(ahead)} times better` : `${times(1 / ahead)} times worse`;
 }
 
-/** Of the ratio, the way that `howMuch` tells it; of the difference where there is no ratio. */
+/** Interval of the ratio, the way that `howMuch` tells it; of the difference where there is no ratio. */
 function interval({ finding: found, better, ahead, lo, hi, shift, unit }) {
   if (isNumber(lo) && isNumber(hi)) {
     const isTurned = found === 'worse' && better && ahead < 1;
@@ -275,7 +275,7 @@ export function rowWord(results, figure) {
 }
 
 /**
- * What the figures cannot say, of these results.
+ * Limits of what these results can say.
  *
  * @param {object} results
  * @returns {string[]} sentences
@@ -299,7 +299,7 @@ export function limits(results) {
 /** A number of things: `1 round`, `50 rounds`. */
 export const count = (n, thing) => `${quantity(n)} ${thing}${n === 1 ? '' : 's'}`;
 
-/** With a full stop at its end. */
+/** Ends a text with a full stop. */
 const stopped = (text) => (/[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);
 
 const sentence = (text) => capital(stopped(text));

@@ -5,7 +5,7 @@ import { html, markup } from './escape.js';
 
 const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 
-/** Nothing may be loaded, run or sent; of styles only the page's own. */
+/** Policy by which nothing may be loaded, run or sent; of styles only the page's own. */
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**

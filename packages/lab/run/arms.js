@@ -6,7 +6,7 @@ const CHAT = fileURLToPath(new URL('../../../examples/chat/server.js', import.me
 export const arms = ['direct', 'adaptive'];
 
 /**
- * What `startServer` needs for the chat.
+ * Returns what `startServer` needs for the chat.
  *
  * @param {object} options
  * @param {string} options.policy

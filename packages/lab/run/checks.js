@@ -5,7 +5,7 @@ const DUE_TOLERANCE = 0.01;
 const BYTES_TOLERANCE = 0.02;
 
 /**
- * What is wrong with one run, a sentence each: every message that was sent has to be saved,
+ * Returns the faults of a run, a sentence each: every message that was sent has to be saved,
  * acknowledged and delivered to every member, once and in order, by the arm that was asked for.
  *
  * @param {import('./measure.js').Run} run
@@ -33,7 +33,7 @@ export function faultsOf({ policy, report, stats }) {
 }
 
 /**
- * In what the work of two runs of the same open load differs, a sentence each.
+ * Returns the differences between the work of two runs of the same open load, a sentence each.
  *
  * @param {import('./measure.js').Run} a
  * @param {import('./measure.js').Run} b

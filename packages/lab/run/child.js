@@ -16,7 +16,7 @@ const LAST_MS = 500;
 const LAST_WAITS = 20;
 const LOOK_MS = 10;
 
-/** Of the time between two looks, no more counts as grace, in ms: on a busy machine the others were not run either. */
+/** Most ms between two looks that count as grace: on a busy machine the others were not run either. */
 const COUNTED_MS = 50;
 
 /** Time in ms to wait for the end of processes that have got SIGKILL: what holds one longer holds it for ever. */
@@ -214,7 +214,7 @@ export class Child {
     return hasGroup || this.#livingStrays().length > 0;
   }
 
-  /** Those that have the mark, and those that had it and have not ended. */
+  /** Returns the processes that have the mark, and those that had it and have not ended. */
   #livingStrays() {
     for (const pid of strays(this.#mark)) {
       const seen = lookAt(pid);
@@ -249,7 +249,7 @@ export class Child {
     for (const line of lines) for (const call of this.#listeners) call(line);
   }
 
-  /** Each line as it comes: what is written between the first and the last 64 KB is not kept. */
+  /** Looks at each line as it comes: what is written between the first and the last 64 KB is not kept. */
   #lookFor(pattern, stream) {
     // Without g and y, which go on from where they were.
     const proof = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''));

@@ -3,7 +3,7 @@ import { watchOutput } from '@millrace/base/command';
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /**
- * What a program has to undo before it ends: children to stop, folders to remove. Runs once, last
+ * Work that a program has to undo before it ends: children to stop, folders to remove. Runs once, last
  * first, whichever way the program ends.
  */
 export class Cleanup {
@@ -59,7 +59,7 @@ export class Cleanup {
   }
 
   /**
-   * From now on a signal or an error that nobody has caught cleans up and exits.
+   * Cleans up and exits at a signal, or at an error that nobody has caught.
    *
    * @param {(error: unknown) => void} [tell] is given the error
    * @param {(code: number) => void} [onSignal] is given the exit code of a signal, in place of exiting with it
@@ -78,7 +78,7 @@ export class Cleanup {
 }
 
 /**
- * How a program of the lab is asked to end. The first signal ends the measuring, and the program keeps what there is; the
+ * Ends a program of the lab that is asked to. The first signal ends the measuring, and the program keeps what there is; the
  * second ends the program at once, with its servers. Who reads the output may go before (`| head -1`): the program goes on.
  *
  * @param {Cleanup} cleanup

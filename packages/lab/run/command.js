@@ -1,5 +1,5 @@
 /**
- * What the programs of the lab do with a terminal, beside `@millrace/base/command`: an option may take a number in a range, and is given
+ * Command lines of the lab's programs, beside `@millrace/base/command`: an option may take a number in a range, and is given
  * once unless it is a list; whatever ends a program is said, and becomes its exit code; colours.
  */
 import { readAllOptions, tell as tellMistake, UsageError } from '@millrace/base/command';
@@ -83,7 +83,7 @@ export function tell(error) {
   console.error(error instanceof LabError ? `Failed: ${sentence(error.message)}` : error.stack);
 }
 
-/** Some end in a question, or in what a server wrote. */
+/** Ends words with a full stop, unless they end in a question, or in what a server wrote. */
 const sentence = (words) => (/[.?!]$/.test(words) ? words : `${words}.`);
 
 /** The exit code of an error that was told. */

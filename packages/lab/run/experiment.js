@@ -7,7 +7,7 @@ import { measure, WARMUP_S } from './measure.js';
 /** Starting, connecting, what is under way at the end, stopping. */
 const BESIDES_S = 1.5;
 
-/** Of what the direct arm can do in its slowest round: a server that is busy, and keeps up. */
+/** Share of what the direct arm can do in its slowest round: a server that is busy, and keeps up. */
 const EQUAL_SHARE = 2 / 3;
 
 /** The time of one run. */
@@ -17,7 +17,7 @@ export const runMs = ({ seconds }) => (WARMUP_S + seconds + BESIDES_S) * 1000;
 export const runsOf = ({ rounds }) => 2 * arms.length * rounds;
 
 /**
- * Both loads on both arms. The arms take turns in short rounds, so that a machine that grows slower
+ * Measures both loads on both arms. The arms take turns in short rounds, so that a machine that grows slower
  * or faster does so for both.
  *
  * @param {ReturnType<import('./args.js').readDemoArgs>} options

@@ -28,7 +28,7 @@ function significant(value, digits) {
 }
 
 /**
- * One figure of two arms.
+ * Compares two arms by a figure.
  *
  * @param {number[]} control a value for each round
  * @param {number[]} treatment of the same rounds

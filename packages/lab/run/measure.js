@@ -14,7 +14,7 @@ const CRASH_MS = 500;
 const PATIENCE_S = 60;
 
 /**
- * One measurement: starts the chat, loads it, stops it.
+ * Measures once: starts the chat, loads it, stops it.
  *
  * @param {object} options
  * @param {string} options.policy

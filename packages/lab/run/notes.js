@@ -8,7 +8,7 @@ const BUSY = 0.85;
 const QUEUE_MS = 100;
 
 /**
- * What a reader has to know about these figures, a sentence each.
+ * Notes on these figures, a sentence each.
  *
  * @param {Awaited<ReturnType<import('./experiment.js').experiment>>} results
  * @param {{ server: number } | null} cores

@@ -2,7 +2,7 @@ const REDRAW_MS = 500;
 const CLEAR = '\r\x1b[K';
 
 /**
- * Where a long run is. On a terminal it is one line that is written again and again and is gone at
+ * Progress of a long run. On a terminal it is one line that is written again and again and is gone at
  * the end; elsewhere a line for each step that is done.
  */
 export class Progress {

@@ -122,7 +122,7 @@ export class Server {
    */
   failed;
 
-  /** Of a program: resolves with its exit code. @type {Promise<number> | undefined} */
+  /** Exit code of a program. @type {Promise<number> | undefined} */
   finished;
 
   #child;
@@ -190,7 +190,7 @@ export class Server {
   }
 
   /**
-   * What it has used since it started.
+   * Usage since its start.
    *
    * @returns {{ cpuUs: number, writes: number | null }} CPU time in µs, writing system calls (null where
    *   the kernel does not tell)

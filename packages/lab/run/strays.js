@@ -7,7 +7,7 @@ const NAME = 'MILLRACE_LAB_RUN';
 const PF_EXITING = 0x4;
 
 /**
- * What marks a child and all that it starts, in their environment: a process may leave its group, and keeps this. One
+ * Mark of a child and all that it starts, in their environment: a process may leave its group, and keeps this. One
  * that is started without the environment of its parent has none. Where this program is itself the child of a lab, the
  * mark goes on from its own: what ends it by force must find its children, whose guards bear its mark and end with it.
  *
@@ -38,7 +38,7 @@ export function strays(mark) {
 }
 
 /**
- * What the kernel says of a process: its group, when it began, and whether it has ended or is about to. One that ends loses its
+ * State of a process as the kernel tells it: its group, when it began, and whether it has ended or is about to. One that ends loses its
  * environment, and so its mark, before it closes its files and ports; once it is a zombie it has closed them.
  *
  * @param {number} pid

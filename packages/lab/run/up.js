@@ -1,4 +1,4 @@
-/** When a server is up. */
+/** Waits until a server is up. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 import { rankSum } from './ranksum.js';
 
-/** Of the size of delta: Romano, Kromrey, Coraggio and Skowronek (2006), by what Cohen's d calls so. */
+/** Words for sizes of delta: Romano, Kromrey, Coraggio and Skowronek (2006), by what Cohen's d calls so. */
 const WORDS = [
   [0.147, 'negligible'],
   [0.33, 'small'],
@@ -28,7 +28,7 @@ export function cliffsDelta(control, treatment) {
 }
 
 /**
- * What the size of Cliff's delta is called.
+ * Word for the size of Cliff's delta.
  *
  * @param {number} delta -1 to 1
  * @returns {'negligible' | 'small' | 'medium' | 'large'}

@@ -2,10 +2,10 @@
 
 const ROOT_2PI = Math.sqrt(2 * Math.PI);
 
-/** From here on the tail is a continued fraction, below it the area is a series; both are exact at 2. */
+/** Point from which on the tail is a continued fraction, and below which the area is a series; both are exact at 2. */
 const TAIL_FROM = 2;
 
-/** Of the continued fraction, enough for all digits from {@link TAIL_FROM} on. */
+/** Terms of the continued fraction, enough for all digits from {@link TAIL_FROM} on. */
 const TAIL_TERMS = 120;
 
 /**

@@ -5,7 +5,7 @@
  */
 
 /**
- * How many of the choices of `size` weights have each sum.
+ * Number of choices of `size` weights with each sum.
  *
  * @param {ArrayLike<number>} weights whole numbers from 0
  * @param {number} size
@@ -31,7 +31,7 @@ export function choices(weights, size) {
 }
 
 /**
- * How many of all subsets of the weights have each sum.
+ * Number of subsets of the weights with each sum.
  *
  * @param {ArrayLike<number>} weights whole numbers from 0
  * @returns {Float64Array} by sum; cost: weights · sum of all
@@ -44,7 +44,7 @@ export function subsets(weights) {
   return counts;
 }
 
-/** From the top, so that a weight is not added twice where both are the same. */
+/** Adds from the top, so that a weight is not added twice where both are the same. */
 function add(to, from, weight, greatest) {
   for (let sum = greatest; sum >= weight; sum -= 1) to[sum] += from[sum - weight];
 }

@@ -7,7 +7,7 @@ import { checkSeed, checkShare, checkWhole, LARGEST } from './samples.js';
 const MOST_VALUES = 1000;
 
 /**
- * How often the rank-sum test finds an effect, with its right sign: by simulation, as formulas are wrong for the few
+ * Share of experiments in which the rank-sum test finds an effect, with its right sign: by simulation, as formulas are wrong for the few
  * rounds an experiment has. The noise is normal; where it has longer tails, of the same standard deviation, the test
  * finds more.
  *
@@ -60,7 +60,7 @@ export function smallestEffect({ power: wanted = 0.8, ...options }) {
   return above * spread;
 }
 
-/** The same noise for every effect, so that a greater one is never found less often. */
+/** Makes the same noise for every effect, so that a greater one is never found less often. */
 function simulation({ n, spread, seed, alpha = 0.05, experiments = 2000 }) {
   checkWhole('n', n, 1, MOST_VALUES);
   checkWhole('experiments', experiments, 100, 1e4);

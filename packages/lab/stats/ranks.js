@@ -17,5 +17,5 @@ export function doubledRanks(values) {
   return { ranks, ties };
 }
 
-/** By how much ties lessen the variance of a sum of ranks: the sum of t³ - t over the sets of t equal values. */
+/** Amount by which ties lessen the variance of a sum of ranks: the sum of t³ - t over the sets of t equal values. */
 export const tieCorrection = (ties) => ties.reduce((sum, t) => sum + t ** 3 - t, 0);

@@ -3,7 +3,7 @@ import { choices, shareAsFar } from './nulls.js';
 import { doubledRanks, tieCorrection } from './ranks.js';
 import { isConstant, sample } from './samples.js';
 
-/** So many pairs of values are counted out: 50 an arm, the size of the published study. */
+/** Most pairs of values that are counted out: 50 an arm, the size of the published study. */
 export const EXACT_PAIRS = 2500;
 
 /**

@@ -5,11 +5,11 @@ import { checkShare, LARGEST, pairs, sample } from './samples.js';
 import { EXACT_DIFFERENCES } from './signedrank.js';
 import { middle } from './spread.js';
 
-/** More differences would not fit into a reasonable memory. */
+/** Most differences that fit into a reasonable memory. */
 const MOST_DIFFERENCES = 1e7;
 
 /**
- * By how much the treatment is greater than the control (Hodges and Lehmann, 1963): the median of all differences
+ * Shift of the treatment from the control (Hodges and Lehmann, 1963): the median of all differences
  * between a value of one and a value of the other, with the interval of the shifts that the rank-sum test would not
  * refuse. Neither one wild value nor a long tail moves it far. It is the shift if both have the same shape; otherwise
  * it is still the middle of the differences.
@@ -40,7 +40,7 @@ export function shift(control, treatment, { level = 0.95 } = {}) {
 }
 
 /**
- * How many times the control the treatment is: {@link shift} of the logarithms. 1.1 is 10 % more. It does not depend
+ * Ratio of the treatment to the control: {@link shift} of the logarithms. 1.1 is 10 % more. It does not depend
  * on the unit, and the ratio the other way round is its inverse.
  *
  * @param {ArrayLike<number>} control one or more, all above 0
@@ -74,7 +74,7 @@ export function pairedShift(control, treatment, { level = 0.95 } = {}) {
 }
 
 /**
- * How many times the control the treatment is in a pair: {@link pairedShift} of the logarithms.
+ * Ratio of the treatment to the control in a pair: {@link pairedShift} of the logarithms.
  *
  * @param {ArrayLike<number>} control one or more, all above 0
  * @param {ArrayLike<number>} treatment as many
@@ -124,7 +124,7 @@ function room(length) {
 }
 
 /**
- * How many of the differences are above 0 is the statistic of the test, so that the shifts it would not refuse lie
+ * Estimates a shift. The number of differences above 0 is the statistic of the test, so that the shifts it would not refuse lie
  * between two of the differences, as many from either end.
  */
 function estimate(differences, { probabilities, deviation }, level) {

@@ -3,7 +3,7 @@ import { shareAsFar, subsets } from './nulls.js';
 import { doubledRanks, tieCorrection } from './ranks.js';
 import { pairs } from './samples.js';
 
-/** So many differences are counted out. */
+/** Most differences that are counted out. */
 export const EXACT_DIFFERENCES = 100;
 
 /**

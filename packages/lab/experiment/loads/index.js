@@ -5,7 +5,7 @@ import * as script from './script.js';
 import * as ws from './ws.js';
 
 /**
- * What an experiment can load its server with; a new kind is a file beside this one. Each has
+ * Kinds of loads; a new kind is a file beside this one. Each has
  *
  * - `form`: its keys, as format.js has them, without `kind` and what all kinds have
  * - `drive(context)`: loads the server once

@@ -13,19 +13,18 @@ const LATE_MS = 5;
 const LATE_SHARE = 0.01;
 const LATE_COUNT = 5;
 
-/**
- * Of the loop that sends: the generator was the limit. A shorter time is little more than opening its connections, and the few
+/** Utilization of the sending loop from which on the generator was the limit. A shorter time is little more than opening its connections, and the few
  * answers of fewer requests keep it busy only where other programs have the processors.
  */
 const BUSY = 0.9;
 const LEAST_BUSY_S = 0.2;
 const LEAST_REQUESTS = 20;
 
-/** Of each first answer, letters. */
+/** Letters of each first answer that are kept. */
 const FIRST_LENGTH = 16_384;
 
 /**
- * What answers in an open loop say.
+ * Sums up the answers in an open loop.
  *
  * @param {import('./requests.js').Answer[]} answers
  * @param {number} utilization of the loop that has sent them
@@ -59,7 +58,7 @@ export function outcomeOf(answers, utilization) {
   };
 }
 
-/** Why latencies do not count: the generator itself is a part of them. All else counts: it sent what it had to send. */
+/** Reason why latencies do not count: the generator itself is a part of them. All else counts: it sent what it had to send. */
 function latenessOf(answers) {
   const late = answers.filter(({ sentMs, dueMs }) => sentMs - dueMs > LATE_MS);
   const isLate = late.length > Math.max(LATE_COUNT, LATE_SHARE * answers.length);
@@ -71,7 +70,7 @@ function saturation(utilization, seconds, requests) {
   return `the load generator was the limit: its event loop was busy for ${Math.round(utilization * 100)} % of the time`;
 }
 
-/** One to each name. */
+/** Returns the first answer to each name. */
 function firstAnswers(answers) {
   const first = new Map();
   for (const { request, head = [], text = '' } of answers) {
@@ -92,7 +91,7 @@ const isGood = ({ status, error }) => error === null && status >= 200 && status 
 export const hasFailed = (answer) => answer.request.mayFail === true && !isGood(answer);
 
 /**
- * What is wrong with them, a sentence each: every request, except those that may fail, must have been answered
+ * Returns the faults of answers, a sentence each: every request, except those that may fail, must have been answered
  * with a 2xx and, where the load can tell, rightly.
  *
  * @param {import('./requests.js').Answer[]} answers
@@ -109,7 +108,7 @@ export function faultsOf(answers) {
 }
 
 /**
- * Their groups, one for each name of a request, by which arms are compared.
+ * Groups answers by the name of their request, by which arms are compared.
  *
  * @param {import('./requests.js').Answer[]} answers
  * @returns {import('../refusal.js').Group[]}
@@ -162,7 +161,7 @@ function counts(values) {
   return found;
 }
 
-/** Each once, with how often it is there, as `1a2b (40), 3c4d (2)`. */
+/** Lists distinct values with their counts, as `1a2b (40), 3c4d (2)`. */
 function list(values) {
   const all = Object.entries(counts(values));
   const shown = all.slice(0, 5).map(([value, count]) => `${value} (${count})`);
@@ -170,7 +169,7 @@ function list(values) {
 }
 
 /**
- * What a reader should know of bodies that cannot be compared.
+ * Notes on bodies that cannot be compared.
  *
  * @param {import('./index.js').Group[]} groups
  * @returns {string[]}

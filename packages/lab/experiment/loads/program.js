@@ -3,7 +3,7 @@ import { mistake } from './keys.js';
 import { readReturned } from './outcome.js';
 
 /**
- * There is no server: the arm's command is the work. Its last line of JSON on stdout is what it has to tell, of the
+ * Load without a server: the arm's command is the work. Its last line of JSON on stdout is what it has to tell, of the
  * form of a script's result. It is measured from its start to its end, or between the lines `{"mark":"start"}` and
  * `{"mark":"end"}`; each is answered by a line on its stdin when the counters are read. All arms
  * must have done as much, unless it tells `isClosed: true`: then it works for a time, and the better one does more.

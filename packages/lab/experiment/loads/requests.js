@@ -34,7 +34,7 @@ const due = {
 export const patterns = key.among(...Object.keys(due));
 
 /**
- * One request for each time at which it is due.
+ * Returns the times at which a request is due.
  *
  * @param {Request} request
  * @param {'steady' | 'spikes' | 'ramp'} usual its pattern, when it has none of its own
@@ -74,7 +74,7 @@ export function times(request, usual = 'steady') {
 }
 
 /**
- * How many there are of a request.
+ * Number of times that a request is sent.
  *
  * @param {Request} request
  * @param {'steady' | 'spikes' | 'ramp'} [usual]
@@ -100,10 +100,10 @@ function timeOf(count, until, seconds) {
   return Math.round(low * 1e6) / 1e6;
 }
 
-/** More requests than this wait for a connection; their latency counts nevertheless. */
+/** Most connections. Further requests wait for one; their latency counts nevertheless. */
 const CONNECTIONS = 256;
 
-/** All times are made before the first is sent. */
+/** Most requests, as all times are made before the first is sent. */
 const MOST = 1_000_000;
 
 const keys = {

@@ -1,7 +1,7 @@
 import { runLoad } from '../../load/index.js';
 import * as key from './keys.js';
 
-/** Of the generator; ../../load/README.md says what each does, and the generator itself what is allowed. */
+/** Options of the generator. ../../load/README.md describes them, and the generator itself checks them. */
 const OPTIONS = [
   ...[
     'protocol',
@@ -40,7 +40,7 @@ const WARMUP_S = 2;
 /** The generator counts deliveries in quarters of a second. */
 const QUARTER_S = 0.25;
 
-/** Of a core; the generator has one thread. */
+/** Share of a core from which on the generator, which has one thread, is the limit. */
 const SATURATED = 0.9;
 
 /** p99 of how late it took up messages, and its share of the p99 of their latency, from which on it spoils that. */
@@ -116,7 +116,7 @@ function outcome(report, mayLose = false) {
   };
 }
 
-/** Why latencies do not count: the generator itself is a part of them. */
+/** Reason why latencies do not count: the generator itself is a part of them. */
 function latenessOf({ late, latency }) {
   const isLate = late.n > 0 && late.p99 > LATE_MS && late.p99 > LATE_SHARE * latency.p99;
   return isLate ? 'the load generator was late, so that latencies do not count' : null;

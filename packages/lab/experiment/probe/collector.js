@@ -52,7 +52,7 @@ export class Collector {
   }
 
   /**
-   * What to add to the environment of a server whose own is `env`.
+   * Returns what to add to the environment of a server whose own is `env`.
    *
    * @param {Record<string, string>} [env]
    * @param {{ collections?: boolean }} [options] whether each garbage collection is looked at: what is allocated is known
@@ -150,7 +150,7 @@ function listens(path) {
   });
 }
 
-/** One process with a probe, as the lab sees it. */
+/** Process with a probe, as the lab sees it. */
 class Probed {
   /** Resolves when it has answered the last mark of the beginning, or is gone. @type {Promise<void>} */
   begun = Promise.resolve();
@@ -164,7 +164,7 @@ class Probed {
   #lines = [];
   #begin = null;
   #end = null;
-  /** As many lines were there when the end was marked; null while it is not. */
+  /** Number of lines when the end was marked; null before. */
   #length = null;
   #settleBegin = () => {};
   #settleEnd = () => {};
@@ -210,7 +210,7 @@ class Probed {
     this.#socket.write(`${this.#end}\n`);
   }
 
-  /** Its lines from the beginning of the window to the end, both included; none when nothing is known of that. */
+  /** Returns the lines from the beginning of the window to the end, both included; none if that is unknown. */
   lines() {
     const lines = this.#lines.slice(0, this.#length ?? undefined);
     return lines.length > 1 ? lines : [];

@@ -8,9 +8,9 @@
 const { isMainThread } = require('node:worker_threads');
 
 const LINE_MS = 250;
-/** Each look at how late the loop is wakes the process up. */
+/** Ms between two looks at how late the loop is, each of which wakes the process up. */
 const DELAY_MS = 20;
-/** To read the counters of more would take too long to do it by the clock. */
+/** Most objects whose counters are read: more would take too long to do it by the clock. */
 const MAX_SOURCES = 200;
 
 const path = process.env.MILLRACE_LAB_PROBE;
@@ -63,7 +63,7 @@ function begin(path) {
 }
 
 /**
- * How late a timer is. The histogram of `monitorEventLoopDelay` leaves out the first turn after a reset, which is the
+ * Meter of how late a timer is. The histogram of `monitorEventLoopDelay` leaves out the first turn after a reset, which is the
  * longest when a window begins with a task that blocks.
  */
 function delayMeter() {

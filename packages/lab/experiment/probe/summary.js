@@ -1,4 +1,4 @@
-/** From a probe's lines to what a run keeps. Pure. */
+/** Sums up a probe's lines for a run. Pure. */
 
 /**
  * @param {Line[][]} processes of each process the lines of the window; of the first one counts what is measured from there

@@ -37,7 +37,7 @@ const WINDOWS = 2;
  */
 export class Sampler {
   #tree;
-  /** Each counts for one window: a load may say that its window begins later than the caller thought. */
+  /** Counters, of which each counts for one window: a load may say that its window begins later than the caller thought. */
   #counters = [];
   #counter = null;
   #timer;
@@ -177,7 +177,7 @@ export class Sampler {
   }
 }
 
-/** From here on the kernel's peak of its memory is that of the window; where it may not be reset, it is older. */
+/** Resets the kernel's peak of a process's memory, which is that of the window from here on; where it may not be reset, it is older. */
 function resetPeak(pid) {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
@@ -191,7 +191,7 @@ const sum = (list, of) => list.reduce((total, each) => total + of(each), 0);
 /** A process and all of its descendants. */
 export class Tree {
   #root;
-  /** By number; a process stays here when its parent has ended and it goes on. */
+  /** Processes by number, also when the parent of one has ended. */
   #members = new Map();
   #strangers = new Set();
   #lostTicks = { user: 0, system: 0 };

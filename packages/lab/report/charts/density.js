@@ -6,13 +6,13 @@ import { chart, look, NARROW } from './plot.js';
 
 const POINTS = 160;
 
-/** When this many times as flat, a curve can no longer be seen beside the other. */
+/** Ratio of heights from which on a curve can no longer be seen beside the other. */
 const FLAT = 8;
 
 /** The height of the ticks of one arm, as a share of that of the curves. */
 const RUG = 0.09;
 
-/** With fewer rounds a fold of five has one or two of them: what fits these best is chance. */
+/** Least number of rounds: with fewer a fold of five has one or two of them, and what fits these best is chance. */
 export const FEWEST = 10;
 
 /** Seed of the choice of folds: the same rounds give the same page. */
@@ -104,7 +104,7 @@ function scaled({ curve, thin, ...rest }) {
   return { ...rest, curve: low, thin: fine };
 }
 
-/** Without the part below 0 where no value is there: it would mislead. */
+/** Points of a curve, without the part below 0 where no value is there: it would mislead. */
 function pointsOf({ x, density: heights }, values) {
   const isPositive = values.every((value) => value >= 0);
   return x.map((at, i) => [at, heights[i]]).filter(([at]) => at >= 0 || !isPositive);
@@ -136,7 +136,7 @@ function medianMarks(arm, middle, height) {
   ];
 }
 
-/** Of the curve at a point; all of the chart where there is none. */
+/** Height of the curve at a point; all of the chart where there is none. */
 function heightAt(curve, at, peak) {
   if (curve.length === 0) return peak;
   return curve.reduce((near, each) =>

@@ -17,7 +17,7 @@ const CHARACTER = 6.6;
 const GAP = 18;
 
 /**
- * How many times better, with its interval, a row for each label: of all metrics, or of one metric in all cases. Right
+ * Chart of gains with their intervals, a row for each label: of all metrics, or of one metric in all cases. Right
  * of the line at 1 is better. A short upright line is what was claimed.
  *
  * @param {string} label
@@ -115,7 +115,7 @@ function clipped({ ahead, lo, hi, ...point }) {
   return { ...point, ahead, lo: clip(lo), hi: clip(hi) };
 }
 
-/** At least from 0.9 to 1.2, so that a difference of nothing does not fill the chart. */
+/** Domain of the axis, at least from 0.9 to 1.2, so that a difference of nothing does not fill the chart. */
 function domainOf(points) {
   const all = points.flatMap(({ ahead, lo, hi, claimed }) => [ahead, lo, hi, claimed]);
   const numbers = all.filter((value) => isNumber(value) && value > 0);

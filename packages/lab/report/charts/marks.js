@@ -23,7 +23,7 @@ export function armDots(arm, points, options = {}) {
 }
 
 /**
- * From the least to the greatest number, or a little around them when they are the same.
+ * Interval from the least to the greatest number, or a little around them when they are the same.
  *
  * @param {number[]} numbers one or more
  * @returns {[number, number]}

@@ -4,7 +4,7 @@ import { armDots, extent, tickText } from './marks.js';
 import { chart, WIDE } from './plot.js';
 
 /**
- * One metric round by round, in the order in which they were measured: the arms of a round stand above each other, joined by a line. Lines
+ * Chart of a metric round by round, in the order in which they were measured: the arms of a round stand above each other, joined by a line. Lines
  * that lead the same way in all rounds are a difference; points that drift together are the machine.
  *
  * @param {string} label
@@ -48,7 +48,7 @@ export function roundsChart(label, arms, width) {
   });
 }
 
-/** Whole rounds, ten at most. */
+/** Ticks at whole rounds, ten at most. */
 function ticksOf(rounds) {
   const step = [1, 2, 5, 10, 20, 50, 100].find((each) => rounds / each <= 10) ?? 200;
   return Array.from({ length: rounds }, (_, i) => i + 1).filter(

@@ -46,7 +46,7 @@ ${arms.length > 1 && legend(arms)}<figure>${bothWidths((width) => sweepChart(mai
 `;
 }
 
-/** The same of all other metrics. */
+/** Charts of all other metrics over the cases. */
 export function otherSweeps(results) {
   const { figures, rowsBy } = gains(results);
   const main = mainMetric(results)?.name;
@@ -168,7 +168,7 @@ function spreadNote(densities) {
   return `${curves}Five-fold cross validation is beside it: where it chose half of that or less, a thin line shows its curve. A dash: it found none, as values repeat or lie far from the others, or there are fewer than ${FEWEST} rounds.`;
 }
 
-/** Both bandwidths of each arm, as `Bandwidth, Scott’s rule / cross-validated: direct 0.42 / 0.21`. */
+/** Note of both bandwidths of each arm, as `Bandwidth, Scott’s rule / cross-validated: direct 0.42 / 0.21`. */
 function bandwidthNote(bandwidths) {
   if (bandwidths.length === 0) return '';
   const isTried = bandwidths.some((each) => each.isTried);

@@ -1,6 +1,6 @@
 import { html, markup } from '../escape.js';
 
-/** Whatever would end the address or the attribute, or is not ASCII. */
+/** Letters that would end the address or the attribute, or are not ASCII. */
 const RESERVED = /[^\x20-\x7e]+|[%#'<>&]/gu;
 
 /** The results as they were put in, in an address of their own: neither a script nor the network is needed. */

@@ -18,7 +18,7 @@ export const caseTable = (results, label) =>
     headOf: metricHead,
   });
 
-/** One metric over all cases, and below each case by treatment where there are several. */
+/** Table of a metric over all cases, and below each case by treatment where there are several. */
 export const sweepTable = (results, metric) =>
   figureTable(results, rows(results, { metric }), {
     first: 'Case',
@@ -90,7 +90,7 @@ const wordCell = ({ word, refused }) => [
   refused !== null && html`<small>${refused}</small>`,
 ];
 
-/** The same rows with the texts of some columns filled up, which a page that has no columns hides. */
+/** Fills the texts of some columns up, which a page that has no columns hides. */
 export function alignedRows(all, columns) {
   const filled = columns.map((column) => {
     const texts = all.map((row) => row[column]);
