@@ -39,7 +39,7 @@ const packages = {
   'libuv1-dev': { header: 'uv.h', parts: ['libuv1'] },
 };
 
-/** Their files belong to the running system's loader; a second set of them cannot work. */
+/** Packages whose files belong to the running system's loader; a second set of them cannot work. */
 const NEVER = ['libc6', 'libc-bin', 'base-files'];
 
 /** Reports whether a package is one of those above. */

@@ -67,7 +67,7 @@ async function namesOf(group) {
   return names().filter((name) => name.startsWith(`${group}-`));
 }
 
-/** Without root, buildah or crun that experiment fails, and the others run. */
+/** Builds the image. Without root, buildah or crun its experiment fails, and the others run. */
 async function buildImage() {
   const { imageOf } = await import('../deploy/container/image.js');
   console.error('the image of the compute service, which may take some minutes');

@@ -54,7 +54,7 @@ export const withAddon = {
   ].map((name) => `packages/${name}.test.js`),
   env: { MILLRACE_NATIVE: '1' },
 };
-/** They ask nothing of the addon; those of nats do so only where rooms and sockets of one machine do, too. */
+/** Tests that ask nothing of the addon; those of nats do so only where rooms and sockets of one machine do, too. */
 const addonFree = [
   ...tested.filter((folder) => folder !== 'packages/millrace/test'),
   ...['batch', 'conformance', 'emitter', 'engine', 'pg', 'tools'].map(
@@ -111,7 +111,7 @@ const suites = [
   suite('tests of the compute', ['examples/compute/test'], { concurrency: 3 }),
 ];
 
-/** They install, compile and start programs, and do not mind a busy machine: each list beside the others. */
+/** Steps that install, compile and start programs, and do not mind a busy machine: each list beside the others. */
 const beside = [
   [
     suite('tests of the docs', ['docs/test'], { concurrency: 2 }),

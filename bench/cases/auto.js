@@ -18,9 +18,9 @@ import { startAll } from '../programs/auto/start.js';
 
 /** CPU time and time that auto may add to the start of an empty module. */
 const mostAddedMs = 10;
-/** Less is the difference of two starts without anything. */
+/** Least difference in ms that counts: two starts without anything differ by as much. */
 const leastMs = 0.1;
-/** Less is the page that one process happens to use more than another. */
+/** Least difference in MB that counts: one process happens to use a page more than another. */
 const leastMb = 0.1;
 /** The factor that each must reach at least, and the most memory that it may add. */
 const bounds = { auto: { ahead: 0.98, addedMb: 3 }, observe: { ahead: 0.95, addedMb: 8 } };

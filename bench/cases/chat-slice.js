@@ -6,7 +6,7 @@ import { measure, program } from '../lib/load.js';
 
 const crowd = { protocol: 'raw', connections: 500, rooms: 10, payload: 100 };
 const programs = { adaptive: program('rooms.js'), direct: program('ws.js') };
-/** Of the adaptive server: the portable way of writing, in every round the same. */
+/** Backend of the adaptive server: the portable way of writing, in every round the same. */
 const backend = 'send';
 const env = { MILLRACE_FANOUT: backend };
 const usual = ['msgs_per_s', 'cpu_us_per_msg', 'p50_ms', 'p99_ms'];

@@ -7,7 +7,7 @@ import { pinned } from '../lib/cores.js';
 import { measure, metrics } from '../lib/load.js';
 
 const noWorse = 0.95;
-/** In whatever is measured. */
+/** Targets of a case that is to be no worse in any metric. */
 const nothingWorse = Object.fromEntries(metrics.map((metric) => [metric, noWorse]));
 const of10Rooms = { connections: 500, rooms: 10 };
 const open = (deliveriesRate) => ({ mode: 'open', deliveriesRate });

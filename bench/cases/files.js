@@ -21,7 +21,7 @@ const targets = {
   '1MB C=100 cold': { 'fs.promises': 3 },
 };
 
-/** Without a target: only in a full run. */
+/** Cases without a target, only in a full run. */
 const others = [
   ...[1, 10, 100].map((atOnce) => `1MB C=${atOnce} warm`),
   '1KB C=100 cold',

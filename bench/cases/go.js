@@ -102,7 +102,7 @@ export default {
     }
   },
 
-  /** When the run is over. */
+  /** Called when the run is over. */
   after() {
     const { only, isKept, showsTables } = options();
     if (isKept) writeKept({ isPart: only !== null });
@@ -110,7 +110,7 @@ export default {
   },
 };
 
-/** Nothing of the case that is running is a whole round of it. */
+/** Drops the case that is running, which has no whole round. */
 function interrupted() {
   const lines = measured.length > 0 ? 'its lines for benchstat are kept' : 'nothing is kept';
   console.error(`\nstopped by Ctrl-C: ${measured.length} cases were over, ${lines}`);

@@ -106,7 +106,7 @@ export default {
     /** Requests/s of each handler alone, by path. */
     const capacities = new Map();
 
-    /** One arm, in processes of its own. The arms of a round get the same requests at the same times. */
+    /** Runs an arm, in processes of its own. The arms of a round get the same requests at the same times. */
     const run = (name, subject, [warmup, seconds], { seed, ...more }) => {
       const { path } = cases[name];
       const plan = { path, subject, command: command(subject, { perMs }), perMs };

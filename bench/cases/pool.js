@@ -24,7 +24,7 @@ const targets = {
 const crowd = 5;
 /** The p99 of /health meanwhile has to be at most this many times that of the same server when idle. */
 const mostRatio = 3;
-/** Until another process listens: this many times what a bare server takes to start. */
+/** Longest time until another process listens, as a multiple of the start of a bare server. */
 const mostStarts = 2;
 
 export default {

@@ -2,7 +2,7 @@
 import { armsOf } from '../lib/experiment.js';
 import { startRedis } from '../lib/redis.js';
 
-/** By case: commands that are sent at once, and for each peer the least that `ahead` has to be; 0.95: no worse. */
+/** Cases: commands that are sent at once, and for each peer the least that `ahead` has to be; 0.95: no worse. */
 const cases = {
   '50 per tick': { atOnce: 50, peers: { ioredis: 1.6, 'ioredis pipelining': undefined } },
   single: { atOnce: 1, peers: { ioredis: 0.95, 'ioredis pipelining': undefined } },

@@ -9,7 +9,7 @@ import { median } from '../lib/statistics.js';
 
 const crowd = { connections: 500, rooms: 10, payload: 100, protocol: 'raw' };
 const closed = { ...crowd, mode: 'closed' };
-/** Fewer than either can do, so that both do the same. */
+/** Open load, less than either can do, so that both do the same. */
 const open = { ...crowd, mode: 'open', deliveriesRate: 30_000 };
 
 /** Rooms over nodes that share a core with their broker, against `unbatched`. With `quick: false` it is left out of a quick run that is not kept. */

@@ -2,7 +2,7 @@
 import { armsOf } from '../lib/experiment.js';
 import { Refused } from '../lib/refused.js';
 
-/** By case: threads, events of each, events of a burst, events that a thread has at hand when it posts; and the least that `ahead` has to be. */
+/** Cases: threads, events of each, events of a burst, events that a thread has at hand when it posts; and the least that `ahead` has to be. */
 const cases = {
   'batch 64': { plan: { threads: 1, each: 640_000, burst: 64, atOnce: 1 }, target: 6 },
   saturated: { plan: { threads: 4, each: 400_000, burst: 0, atOnce: 1 }, target: 15 },

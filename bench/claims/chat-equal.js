@@ -50,7 +50,7 @@ export const treatment = [
 
 export const load = atEqualLoad;
 
-/** On the machine where they were chosen `direct` delivers about 80,000 a second on its core. */
+/** Loads, chosen on a machine where `direct` delivers about 80,000 a second on its core. */
 export const cases = [
   { rate: 5000, from: 'paper' },
   { rate: 25_000, from: 'paper' },
@@ -64,5 +64,5 @@ export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];
 
 export const notes = (results) => growth(results, 'cpu_us_per_msg', 'CPU per message');
 
-/** So many that each of three metrics can be told from chance, in quick runs too. */
+/** Number of rounds by which each of three metrics can be told from chance, in quick runs too. */
 export const rounds = { quick: 7, medium: 8, paper: 50 };

@@ -93,5 +93,5 @@ export const metrics = [
   p99,
 ];
 
-/** So many that each of three metrics can be told from chance, in quick runs too. */
+/** Number of rounds by which each of three metrics can be told from chance, in quick runs too. */
 export const rounds = { quick: 7, paper: 50 };

@@ -54,7 +54,7 @@ function requests({ label, rate }, seconds) {
   return [saves(rate * (1 - READS), seconds), reads(rate * READS, seconds)];
 }
 
-/** One second of five is a spike: a shorter run has none. */
+/** Seconds of a run. One second of five is a spike: a shorter run has none. */
 const secondsOf = ({ label, size }) =>
   ({ quick: 1, medium: label === 'spikes' ? 5 : 3, paper: 20 })[size];
 

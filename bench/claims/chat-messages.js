@@ -53,5 +53,5 @@ export const metrics = [messagesPerSecond, rateSpread, cpuPerMessage, p50, cores
 
 export const notes = (results) => growth(results, 'msgs_per_s', 'Messages a second');
 
-/** So many that each of three metrics can be told from chance, in quick runs too. */
+/** Number of rounds by which each of three metrics can be told from chance, in quick runs too. */
 export const rounds = { quick: 7, medium: 8, paper: 50 };

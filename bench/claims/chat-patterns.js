@@ -33,7 +33,7 @@ export const control = direct;
 
 export const treatment = [adaptive, adaptive50];
 
-/** One second of five is a spike: a shorter run has none. */
+/** Seconds from spike to spike, of one second each: a shorter run has none. */
 const SPIKES_EVERY_S = 5;
 const isMediumSpikes = ({ label, size }) => label === 'spikes' && size === 'medium';
 

@@ -69,7 +69,7 @@ export const cases = [
 
 const ms = { unit: 'ms', better: 'lower' };
 
-/** Of the tasks alone, which begin together: the other requests have times of their own, up to half a second after that. */
+/** Seconds of the tasks alone, which begin together: the other requests have times of their own, up to half a second after that. */
 const tasksS = (run) => {
   const ends = ['fibonacci', 'rsa', 'records'].map((name) => longestMs(name)(run));
   return ends.includes(null) ? null : Math.max(...ends) / 1000;

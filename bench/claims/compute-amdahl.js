@@ -62,7 +62,7 @@ export const metrics = [
 
 export const rounds = { quick: 6, paper: 50 };
 
-/** What the law says for the paper's shares, and which share explains what was measured. */
+/** Notes on what the law says for the paper's shares, and on the share that explains what was measured. */
 export function notes({ figures }) {
   const two = (value) => value.toFixed(2);
   const law = [0.75, 0.8].map(

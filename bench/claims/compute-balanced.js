@@ -16,7 +16,7 @@ export const about =
   'stream of computations at a little more than half of what the cores can do says what a task and a health check wait for: a process that computes ' +
   'answers nothing else, and a long task holds up the short ones that were handed to its process.';
 
-/** One process for each core, on one port. */
+/** Control with one process per core, on one port. */
 export const control = {
   ...main,
   name: 'node:cluster',

@@ -20,7 +20,7 @@ export const about =
 
 const TASKS = 3;
 
-/** At the same time; more would be too many on the main thread, where the service bounds them. */
+/** Tasks at the same time; more would be too many on the main thread, where the service bounds them. */
 const several = (request) => Array.from({ length: TASKS }, () => request);
 
 export const load = {

@@ -24,7 +24,7 @@ export const treatment = [
 
 export const load = { kind: 'program', timeoutS: 60 };
 
-/** How many events in each of 100 turns, and after how many turns the listeners come. */
+/** Case by the events in each of 100 turns, and the turns after which the listeners come. */
 const late = (label, events, lateTurns, more) => ({
   ...{ label, events, types: 20, turns: 100, lateTurns },
   ...more,

@@ -11,7 +11,7 @@ export const about =
   'file handling and does not say what sizes, how many at a time, or of which operation. The last reading case is one where ' +
   'nothing should be gained: the bytes themselves take the time.';
 
-/** Only the treatment loads millrace/fs, which counts what passes through it. */
+/** Reports whether millrace/fs was loaded, as by the treatment alone: it counts what passes through it. */
 const isOn = ({ json }) => json.counted !== null && json.counted.reads + json.counted.appends > 0;
 
 export const control = { name: 'node:fs/promises', command: commandOf(PROGRAM, 'node'), isOn };

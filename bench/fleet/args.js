@@ -24,7 +24,7 @@ const OPTIONS = {
   markdown: text('FILE', 'the same as text'),
 };
 
-/** What `--help` prints. */
+/** Text of `--help`. */
 export const USAGE = `Usage: node bench/fleet/model.js [options]
 
 The machines and brokers that a fleet of WebSockets in rooms needs, and what it
@@ -72,7 +72,7 @@ function sizes(list) {
   });
 }
 
-/** Its range is for the inputs to say. */
+/** Reads a number; the inputs check its range. */
 function number(name, given) {
   const value = Number(given);
   if (given.trim() !== '' && Number.isFinite(value)) return value;

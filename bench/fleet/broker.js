@@ -1,4 +1,4 @@
-/** What one broker of a full mesh has to do: each is linked to each, and knows which subjects all others want. */
+/** Work of one broker of a full mesh: each is linked to each, and knows which subjects all others want. */
 import { fleetTraffic } from './crowd.js';
 
 const GIGABIT = 1e9 / 8;

@@ -6,7 +6,7 @@ const STYLES = ['arm-1', 'arm-2', 'arm-3', 'arm-4', 'arm-5', 'control'];
 const BAR = 18;
 const LABELS = 130;
 
-/** What a line of a chart is to the marks of reports. */
+/** Line of a chart, for the marks of reports. */
 export const lineOf = (title, i) => ({ title, style: STYLES[i], role: 'treatment' });
 
 /**
@@ -37,7 +37,7 @@ export function sizeChart(label, lines, width) {
 }
 
 /**
- * How much the cost moves when an input is halved or doubled: a bar each, the widest on top.
+ * Chart of how much the cost moves when an input is halved or doubled: a bar each, the widest on top.
  *
  * @param {string} label
  * @param {ReturnType<typeof import('./sensitivity.js').sensitivity>} rows

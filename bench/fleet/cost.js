@@ -1,4 +1,4 @@
-/** What a fleet costs. */
+/** Cost of a fleet. */
 import { fleetTraffic } from './crowd.js';
 import { clientBytes } from './node.js';
 

@@ -4,7 +4,7 @@ import { costOf } from './cost.js';
 import { fleetTraffic } from './crowd.js';
 import { nodeLoad } from './node.js';
 
-/** More machines than this are not an answer. */
+/** Most machines of a fleet. */
 const MOST_MACHINES = 2 ** 24;
 const MOST_CELLS = 2 ** 16;
 
@@ -113,7 +113,7 @@ function fewestMachines(s) {
   return hi;
 }
 
-/** What stops the nodes at the number of machines that comes nearest. */
+/** Reason why no number of nodes will do, at the number of machines that comes nearest. */
 function whyNoNodes(s) {
   let best = { use: Number.POSITIVE_INFINITY };
   for (let machines = s.least; machines <= MOST_MACHINES; machines *= 2) {
@@ -126,7 +126,7 @@ function whyNoNodes(s) {
   return `the largest room would use ${Math.round(best.use * 100)} % of its node`;
 }
 
-/** Each number is tried: with two brokers each may have more to do than one has. */
+/** Least number of brokers. Each number is tried: with two brokers each may have more to do than one has. */
 function fewestBrokers(s, nodes, window) {
   for (let brokers = s.brokerLeast; brokers <= s.brokerMost; brokers += 1) {
     if (fits(brokerLoad(s, { nodes, brokers, window }).use, s)) return brokers;

@@ -1,4 +1,4 @@
-/** What a fleet is worked out from: each input with its unit, range, default and where the default comes from. */
+/** Inputs from which a fleet is worked out: each with its unit, range, default and where the default comes from. */
 import { LabError } from '@millrace/lab/run';
 import { measured } from './measured.js';
 
@@ -105,10 +105,10 @@ export const inputs = [
   price('zoneShare', '', 0.67, 0, 1, 'share of the brokers’ traffic that crosses zones'),
 ];
 
-/** Where rooms are alike: each connection is in rooms of 50. */
+/** Rooms that are alike: each connection is in rooms of 50. */
 const ALIKE = [[50, 1]];
 
-/** Where the members of a room are: anywhere, or all at one node by a hash of the room's name. */
+/** Places of the members of a room: anywhere, or all at one node by a hash of the room's name. */
 export const placements = ['random', 'room'];
 
 /** An input by its name; undefined when there is none. */

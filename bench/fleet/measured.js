@@ -1,7 +1,7 @@
-/** What was measured on one machine, with the command that measured it: `node bench/fleet/measure/main.js`. */
+/** Measurements of one machine, with the command that measured it: `node bench/fleet/measure/main.js`. */
 import { readFileSync } from 'node:fs';
 
-/** Where the measurements are kept. */
+/** File of the measurements. */
 export const measuredFile = new URL('./measured.json', import.meta.url);
 
 /** @type {{ command: string, date: string, machine: object, notes: string[], values: Record<string, number> }} */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** How large a fleet has to be. `--help` lists the options. */
+/** Prints how large a fleet has to be. `--help` lists the options. */
 import { writeFileSync } from 'node:fs';
 import { watchOutput } from '@millrace/base/command';
 import { fail, LabError } from '@millrace/lab/run';

@@ -1,4 +1,4 @@
-/** What one node of a fleet has to do: a process with one loop, of which a machine runs one on each core. */
+/** Work of one node of a fleet: a process with one loop, of which a machine runs one on each core. */
 import { fleetTraffic, roomsOf } from './crowd.js';
 import { turnOf } from './turn.js';
 
@@ -43,13 +43,13 @@ function cpuOf(s, traffic, beats) {
   };
 }
 
-/** More leaves a node than comes: a message that comes is delivered to many. */
+/** Bytes that leave a node, more than come: a message that comes is delivered to many. */
 const bytesOut = (s, { messages, sends, deliveries, batches }) =>
   clientBytes(s, { sends, deliveries }) +
   batches * s.headerBytes +
   messages * (s.bytes + s.recordBytes);
 
-/** To clients: the frame of a message has 2 bytes before its payload, 4 or 10 when that is longer. */
+/** Bytes to clients: the frame of a message has 2 bytes before its payload, 4 or 10 when that is longer. */
 export const clientBytes = (s, { sends, deliveries }) => {
   const frame = s.bytes < 126 ? 2 : s.bytes < 65_536 ? 4 : 10;
   return deliveries * (s.bytes + frame) + sends * s.packet;

@@ -34,7 +34,7 @@ export function simulate(s, { nodes, seconds, seed }) {
     waitMs: (broker.wait / count.batches) * 1000,
   };
 
-  /** One process for all members of a room: it is as random as one of each. */
+  /** Schedules the next message of a room. One process for all its members is as random as one of each. */
   function publishLater(room) {
     const gap = -Math.log(1 - random()) / (room.members.length * (s.rate / s.rooms));
     events.after(gap, () => {
@@ -69,7 +69,7 @@ export function simulate(s, { nodes, seconds, seed }) {
     });
   }
 
-  /** What a turn has to do, s, and what it has for other nodes. */
+  /** Work of a turn, s, and what it has for other nodes. */
   function handle(at, inbox) {
     const byRoom = new Map();
     let us = 0;

@@ -1,4 +1,4 @@
-/** All that the page and the document show: fleets of several sizes and kinds, and what one of them hangs on. */
+/** Contents of the page and the document: fleets of several sizes and kinds, and what one of them hangs on. */
 import { fleetOf } from './fleet.js';
 import { inputs, scenario } from './inputs.js';
 import { measurement } from './measured.js';

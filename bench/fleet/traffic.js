@@ -1,5 +1,5 @@
 /**
- * What rooms make of messages, as expectations: each member of a room publishes at times of a Poisson process, and is at any node
+ * Traffic that rooms make of messages, as expectations: each member of a room publishes at times of a Poisson process, and is at any node
  * with the same probability. Sums over binomial numbers of members come out in closed form, from their generating functions.
  */
 
@@ -31,7 +31,7 @@ export function roomTraffic({ members: m, rate, nodes: n, brokers: b, window }) 
   const [atNode, atBroker] = [1 / n, 1 / used];
   // A window of nothing has one message at most.
   const seconds = Math.max(window, rate > 0 ? 1e-6 / rate : 1);
-  /** That one member says something in a window, and is at a given node. */
+  /** Probability that one member says something in a window, and is at a given node. */
   const speaks = -Math.expm1(-rate * seconds) * atNode;
   const messages = m * rate;
   return {
@@ -48,11 +48,11 @@ export function roomTraffic({ members: m, rate, nodes: n, brokers: b, window }) 
   };
 }
 
-/** That it happens to at least one of so many, to each with the probability `p`. */
+/** Probability that it happens to at least one of `many`, to each with the probability `p`. */
 const any = (p, many) => (many === 0 ? 0 : -Math.expm1(many * Math.log1p(-Math.min(1, p))));
 
 /**
- * That somebody speaks at one place and somebody is at another, which a share of the members is at: a member does the one, the
+ * Probability that somebody speaks at one place and somebody is at another, which a share of the members is at: a member does the one, the
  * other or neither, with `speaks`, `share` and the rest. Written so that no two numbers near 1 are subtracted.
  */
 function heard(speaks, share, members) {

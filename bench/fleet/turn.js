@@ -1,9 +1,9 @@
 /**
- * How long a loop turn is: a turn takes what has come during the one before it, so it lasts as long as its own share and the work that
+ * Length of a loop turn: a turn takes what has come during the one before it, so it lasts as long as its own share and the work that
  * came meanwhile, T = turn + busy(T) × T. What comes in a longer turn is cheaper, as more of it leaves together.
  */
 
-/** No turn is longer than that, s; a loop that would need more is overloaded. */
+/** Longest turn, s; a loop that would need more is overloaded. */
 const LONGEST = 1;
 const STEPS = 60;
 

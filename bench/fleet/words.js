@@ -43,7 +43,7 @@ export const inputRow = ({ name, value, unit, source, text }) => [
   ...[name, quantity(value), unit, source, text],
 ];
 
-/** What was assumed where nothing could be measured, and what the figures leave out. */
+/** Assumptions where nothing could be measured, and what the figures leave out. */
 export const LIMITS = [
   'Only one node and one broker were measured, over the loopback of one machine, where the kernel does both ends of each write. Replace the `measured` inputs with your own.',
   'All figures are means. Members are spread evenly and talk at random times. The `target` leaves room for peaks and for reconnects after a failure; size for your busiest minute.',

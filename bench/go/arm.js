@@ -19,7 +19,7 @@ export async function build(program) {
   await run('go', ['build', '-o', path(program), `./cmd/${program}`], { cwd, timeout: 300_000 });
 }
 
-/** What there is: `{ go, gomaxprocs, cases: [{ name, arms }] }`. */
+/** Lists what there is: `{ go, gomaxprocs, cases: [{ name, arms }] }`. */
 export const list = () => arm('arm', 'list');
 
 /**

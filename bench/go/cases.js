@@ -1,5 +1,5 @@
 /**
- * What is asked of Millrace in each case. `quick` are the arms of a quick run; a full one has all that the program lists.
+ * Targets of Millrace in each case. `quick` are the arms of a quick run; a full one has all that the program lists.
  * A figure is the comparison of two arms: `subject` (else `millrace`) and each of the others.
  */
 const rate = ['ns_per_op', 'bytes_per_op', 'allocs_per_op', 'p999_ns'];
@@ -10,9 +10,9 @@ const noWorse = 0.95;
 /** Ahead of the report's quickest design by a twentieth, wherever it is about throughput. */
 const batched = { ns_per_op: 1.05 };
 const usual = ['millrace', 'goja_nodejs', 'batched'];
-/** All designs of the report. */
+/** Designs of the report. */
 const designs = [...usual, 'tick', 'safe', 'lockfree'];
-/** So many that 23 claims can each be told from chance: the least p of fewer, corrected for all of them, is above 0.05. */
+/** Number of rounds by which each of 23 claims can be told from chance: the least p of fewer, corrected for all of them, is above 0.05. */
 const ofClaims = 11;
 const against = (ahead) => ({ goja_nodejs: { ns_per_op: ahead }, batched });
 

@@ -1,5 +1,5 @@
 /**
- * What the report claims of its designs, and of a loop to be, in the words of the list of claims. A claim has places: in a
+ * Claims of the report about its designs, and of a loop to be, in the words of the list of claims. A claim has places: in a
  * case, `of` is so many times better than `than`, an arm or a bound. With `isDenied` a claim is refuted where they hold.
  */
 const time = 'ns_per_op';
@@ -124,7 +124,7 @@ const statements = [
 /** The most that the times of a case may vary. */
 export const variance = { text: 'Less than 10 % variance', cases: throughput, most: 0.1 };
 
-/** So many tasks are to run without a fault: numbered ones in each round of a case of their own, and under random load. */
+/** Number of tasks that are to run without a fault: numbered ones in each round of a case of their own, and under random load. */
 export const faultless = {
   text: 'No fault in 100 million tasks',
   tasks: 100e6,

@@ -35,7 +35,7 @@ import { variation } from './samples.js';
 export const judgeClaims = (values) =>
   [...judged(values, claims), steady(values), withoutFault(values)].filter(isMeasured);
 
-/** The same of what else the report says. @param {Values} values @returns {JudgedClaim[]} */
+/** Judges what else the report says. @param {Values} values @returns {JudgedClaim[]} */
 export const judgeFurther = (values) => judged(values, further).filter(isMeasured);
 
 const isMeasured = ({ places }) => places.length > 0;
@@ -131,14 +131,14 @@ const point = (name, ahead, n) => ({
 
 const millions = (count) => Math.floor(count / 1e6).toLocaleString('en-US');
 
-/** Of a run in progress. @param {{ name: string, rounds: Record<string, object>[] }[]} cases @returns {Values} */
+/** Values of a run in progress. @param {{ name: string, rounds: Record<string, object>[] }[]} cases @returns {Values} */
 export const valuesOfRounds = (cases) => (name, arm, metric) => {
   const rounds = cases.find((each) => each.name === name)?.rounds;
   if (rounds?.[0][arm]?.[metric] === undefined) return undefined;
   return rounds.map((round) => round[arm][metric]);
 };
 
-/** Of the lines that are kept. @param {import('../tables/store.js').Run['figures']} figures @returns {Values} */
+/** Values of the lines that are kept. @param {import('../tables/store.js').Run['figures']} figures @returns {Values} */
 export const valuesOfLines = (figures) => (name, arm, metric) => {
   const lines = figures.filter(
     (each) => each.case === name && each.metric === metric && each.rounds !== undefined,

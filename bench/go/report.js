@@ -3,7 +3,7 @@
  * have. Times in ns. A figure that it leaves out is null.
  */
 
-/** Its designs by the names that they have there, with the entrants that stand for them. */
+/** Designs of the report by their names there, with the entrants that stand for them. */
 export const designs = [
   ['Main', 'tick'],
   ['AlternateOne', 'safe'],
@@ -18,7 +18,7 @@ export const BASELINE = 'Baseline';
 const inOrder = (values) => Object.fromEntries(designs.map(([name], i) => [name, values[i]]));
 
 /**
- * By section, in its order. `p95` is that of the whole operation; there it is the mean again.
+ * Figures of the report by section, in its order. `p95` is that of the whole operation; there it is the mean again.
  *
  * @type {{ section: string, title: string, case: string, metrics: Record<string, Record<string, number | null>> }[]}
  */

@@ -1,4 +1,4 @@
-/** What is made of the samples of a case. */
+/** Figures of the samples of a case. */
 
 /** The coefficient of variation: standard deviation by mean. */
 export function variation(values) {

@@ -115,7 +115,7 @@ function claimRows(judged, code) {
   return [['claim', 'case', 'arm', 'against', 'claimed', 'here', 'rounds', 'p', 'verdict'], rows];
 }
 
-/** The same for the page: both arms in a cell, without the rounds, which the table of each case has. */
+/** Table of claims for the page: both arms in a cell, without the rounds, which the table of each case has. */
 function shortClaims(judged) {
   const [, rows] = claimRows(judged, quoted);
   return [

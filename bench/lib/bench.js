@@ -28,7 +28,7 @@ export class Bench {
   isBrief = this.quick && !process.env.SAVE;
   /** The only experiment that is to be run; null: all. */
   only = process.env.CASE || null;
-  /** Of the experiments that there are. */
+  /** Names of the experiments that there are. */
   names = new Set();
   #name;
   #date = new Date();

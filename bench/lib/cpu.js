@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 /** Nanoseconds of each thread; not in every kernel. */
 const hasSchedstat = existsSync('/proc/self/schedstat');
 
-/** For the process as a whole Linux says it in hundredths of a second, whatever its own clock is. */
+/** Unit of CPU time of a process in Linux, a hundredth of a second whatever its own clock is. */
 const tickUs = 10_000;
 
-/** What a process has used, user and system, with all of its threads. */
+/** CPU time of a process, user and system, with all of its threads. */
 export class CpuClock {
   #pid;
   /** Nanoseconds by thread: one that is gone has used what it had. */

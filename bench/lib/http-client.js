@@ -10,12 +10,12 @@ export const get = (path, headers = {}) =>
       .join('')}\r\n`,
   );
 
-/** One connection, one request at a time. */
+/** Connection that takes one request at a time. */
 class Connection {
   #socket;
   #held = null;
   #answered = null;
-  /** Whether it can take the next request. */
+  /** True if it can take the next request. */
   open = true;
 
   constructor(port) {
@@ -65,7 +65,7 @@ class Connection {
 }
 
 /**
- * As many connections as there are requests under way: one that is idle is used again, the latest
+ * Client with as many connections as there are requests under way: one that is idle is used again, the latest
  * first, and where there is none a new one is made. With `keepAlive` false every request has its own.
  */
 export class Pool {

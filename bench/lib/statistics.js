@@ -4,7 +4,7 @@ import { LEAST_ROUNDS } from '../../packages/lab/experiment/figure.js';
 
 export { LEAST_ROUNDS, mean, median };
 
-/** Of every interval that is published. */
+/** Level of every published interval. */
 export const LEVEL = 0.95;
 
 /**

@@ -5,14 +5,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Why they cannot be counted here; null: they can. */
+/** Reason why they cannot be counted here; null: they can. */
 export function obstacle() {
   const { error, status, stderr } = spawnSync('strace', ['-c', 'true'], { encoding: 'utf8' });
   if (error) return error.code === 'ENOENT' ? 'there is no strace here' : error.message;
   return status === 0 ? null : `strace may not trace: ${stderr.split('\n')[0]}`;
 }
 
-/** All calls of all threads while `run` runs, by name. */
+/** Counts the system calls of all threads while `run` runs, by name. */
 export async function countSyscalls(pid, run) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
   const path = join(folder, 'counts');

@@ -1,7 +1,7 @@
 import { LEVEL } from './statistics.js';
 
 /**
- * Whether a figure meets its target, which is the least `ahead` may be. The whole interval decides: where the target lies within
+ * Judges whether a figure meets its target, which is the least `ahead` may be. The whole interval decides: where the target lies within
  * it, or there is none of 95 %, more rounds are needed to tell.
  *
  * @param {{ lo: number, hi: number, level: number }} figure

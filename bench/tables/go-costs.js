@@ -9,7 +9,7 @@ import { factor, number, table } from './cells.js';
 
 const output = (name) => readFileSync(new URL(`../measured/${name}.txt`, import.meta.url), 'utf8');
 
-/** By benchmark of `./eventloop` and `./promise`: what it does, in words. */
+/** Descriptions of the benchmarks of `./eventloop` and `./promise`. */
 const operations = {
   Submit: '`Submit`, one producer, until the task has run',
   'Producers/100': 'the same, 100 producers',
@@ -48,7 +48,7 @@ export function loopCosts() {
   );
 }
 
-/** By case of `BenchmarkPairs` of goja: what it does, in words. */
+/** Descriptions of the cases of `BenchmarkPairs` of goja. */
 const callbacks = {
   setTimeout: '`setTimeout`, many at once',
   setTimeoutChain: '`setTimeout`, each sets the next',

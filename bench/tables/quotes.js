@@ -6,7 +6,7 @@ import { factor, number } from './cells.js';
 import { figureOf } from './store.js';
 
 /**
- * By page: for each figure its bench, case, metric and peer, and the words around it. `{ours}`, `{theirs}`, `{ahead}`, `{lo}` and `{hi}` stand
+ * Quotes by page: for each figure its bench, case, metric and peer, and the words around it. `{ours}`, `{theirs}`, `{ahead}`, `{lo}` and `{hi}` stand
  * for its numbers, `{ours*1e-6}` for one in another unit. The words have to be on the page once; a line may break at any space.
  */
 const quotes = {

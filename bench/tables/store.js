@@ -1,4 +1,4 @@
-/** What was measured and is kept in the repository: of each benchmark the last run that somebody wanted to keep. */
+/** Store of what was measured, in the repository: of each benchmark the last run that somebody wanted to keep. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { LEAST_ROUNDS } from '../lib/statistics.js';
 
@@ -15,7 +15,7 @@ const fileOf = (bench) => new URL(`../measured/${bench}.jsonl`, import.meta.url)
  */
 
 /**
- * Why a run cannot be published; null when it can. A figure without an interval of 95 % would be taken for one that has it.
+ * Reason why a run cannot be published; null when it can. A figure without an interval of 95 % would be taken for one that has it.
  *
  * @param {Pick<Run, 'figures'>} run
  */
@@ -35,7 +35,7 @@ export const published = ({ cpu, cores, kernel, node, libuv }) => ({
 });
 
 /**
- * Why the figures of one case cannot stand beside those that are kept; null when they can.
+ * Reason why the figures of one case cannot stand beside those that are kept; null when they can.
  *
  * @param {Run | undefined} kept
  * @param {object} machine that the case is measured on
@@ -101,7 +101,7 @@ export function combined(kept, run, { ofCase = null, alone = [] }) {
   };
 }
 
-/** Enough that the interval comes out again. */
+/** Shortens a value so far that the interval still comes out again. */
 const shortened = (value) => Number(value.toPrecision(6));
 
 /** The run of a benchmark that is kept; undefined without one. @returns {Run | undefined} */

@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { read, root, typed } from './paths.js';
 
 const modules = join(root, 'node_modules');
-/** They are CommonJS, which esbuild cannot put into a bundle of ES modules, whoever uses them; or the application brings them. */
+/** Packages in CommonJS, which esbuild cannot put into a bundle of ES modules, whoever uses them; or the application brings them. */
 const external = ['ws', '@nats-io/transport-node', '@nats-io/jetstream', 'async-cache-dedupe'];
 
 /** Message of a program that needs files of a package which is not installed where its bundle runs. */
@@ -100,7 +100,7 @@ export function testBundles(name, programs, environment = async () => ({})) {
     }
   }
 
-  /** Its output. */
+  /** Runs a bundle, and returns its output. */
   async function run(t, cwd, output, given = 'task.mjs') {
     const { MILLRACE_NATIVE: _, NODE_OPTIONS: __, ...inherited } = process.env;
     const env = { ...inherited, ...(await environment(t)) };

@@ -1,5 +1,5 @@
 /**
- * How pages of the API look: a signature is a line with its types, below it what its doc comment says. Left out is what is said
+ * Look of the pages of the API: a signature is a line with its types, below it what its doc comment says. Left out is what is said
  * by the signature already, and what is inherited from Node.js.
  */
 import { typed } from './paths.js';
@@ -82,7 +82,7 @@ function ownComment({ comment, parent }, { multipleSignatures }) {
 /** Tags of doc comments, as they begin a paragraph. */
 const TAGS = { '@throws': 'Throws', '@returns': 'Returns', '@see': 'See' };
 
-/** Without rules between sections, and columns of dashes. */
+/** Removes rules between sections, and columns of dashes. */
 function tidy(page) {
   return `${page
     .replace(/^\*\*\*\n\n/gm, '')
@@ -110,7 +110,7 @@ function index({ children }) {
   return `# API\n\nWhat each entry point exports, from the doc comments of \`packages\`. \`make docs\` writes these pages; the guides are in\n[docs](../README.md).\n\n${links}\n`;
 }
 
-/** Of the comment of a module, in a line of its own. */
+/** First sentence of the comment of a module, in a line of its own. */
 function firstSentence(comment) {
   const text = (comment?.summary ?? []).map(({ text }) => text).join('');
   const [sentence] = text

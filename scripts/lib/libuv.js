@@ -37,7 +37,7 @@ export async function newestLibuv(quiet, { name = '', args: given = [] } = {}) {
   return installed;
 }
 
-/** Each registry has a folder in that of cargo. */
+/** Finds the sources. Each registry has a folder in that of cargo. */
 function sources() {
   const registries = join(process.env.CARGO_HOME || join(homedir(), '.cargo'), 'registry/src');
   const place = join(CRATE.replace('@', '-'), 'libuv');

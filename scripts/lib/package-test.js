@@ -12,10 +12,10 @@ import { node } from './installed.js';
 import { packed } from './packed.js';
 import { root } from './paths.js';
 
-/** What is built and published of a package in TypeScript. */
+/** Built files that are published of a package in TypeScript. */
 export const built = [/^dist\/.+\.(c?js|d\.c?ts)$/];
 
-/** Of a Node.js before 12, and what only a compiler older than TypeScript 5.8 says of `require()` of ES modules. */
+/** Problems of Node.js before 12, and those that only a compiler older than TypeScript 5.8 has with `require()` of ES modules. */
 const isOld = ({ kind, resolutionKind }) =>
   resolutionKind === 'node10' || kind === 'CJSResolvesToESM';
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { executablePath, FLAGS } from './chromium.js';
 
-/** It ends what hangs, and nothing that a busy machine keeps waiting. */
+/** Limit that ends what hangs, and nothing that a busy machine keeps waiting. */
 const PATIENCE_MS = 300_000;
 
 /**

@@ -91,7 +91,7 @@ export function isRunning(pid) {
   return processes().some((each) => each.pid === pid && !each.state.startsWith('Z'));
 }
 
-/** All but the one that lists them. */
+/** Lists all processes but the one that lists them. */
 function processes() {
   const args = ['-A', '-o', 'pid=,ppid=,stat='];
   const { stdout, pid: lister } = spawnSync('ps', args, { encoding: 'utf8' });

@@ -67,7 +67,7 @@ export const generator = {
   },
 };
 
-/** One test uses pkg-config, and says when it is missing. */
+/** libuv, and pkg-config, which one test uses, and says when it is missing. */
 export const libuv = provision(['libuv1-dev', 'pkg-config'], 'libuv');
 
 const apps = 'bench/claims/auto/apps/installed';

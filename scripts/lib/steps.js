@@ -20,7 +20,7 @@ const TITLE_WIDTH = 28;
 const STEP_TIMEOUT_MS = 1_800_000;
 const strict = process.env.CI === 'true';
 
-/** Its message says what is missing. */
+/** Thrown by a step that cannot run here; the message says what is missing. */
 export class Skip extends Error {}
 
 /**

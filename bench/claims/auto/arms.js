@@ -55,11 +55,11 @@ export function armsOf(app, { isOn, args = () => [], env = () => ({}), ...server
 
 const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Whether auto was there, whatever it had to act on. */
+/** Reports whether auto was there, whatever it had to act on. */
 export const hasAuto = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto');
 
 /**
- * Whether objects of these kinds have done something in the measured window, by their own counters.
+ * Reports whether objects of these kinds have done something in the measured window, by their own counters.
  *
  * @param {string} kind as `install`
  * @param {string} counter as `frames`

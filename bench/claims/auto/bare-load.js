@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 const END = '\r\n\r\n';
-/** Of the loop that sends: from here on it is the limit itself. */
+/** Utilization of the sending loop from which on it is the limit itself. */
 const BUSY = 0.9;
 
 /**
@@ -70,7 +70,7 @@ export function bareLoad(paths) {
   };
 }
 
-/** All others have its length: what differs is the time in its head. */
+/** Reads the first response. All others have its length: what differs is the time in its head. */
 async function answerOf(socket, request) {
   socket.write(request);
   let text = '';

@@ -22,7 +22,7 @@ export const applicationMetrics = (thing) => [
   { name: 'utilization', title: 'loop utilization', unit: '', of: utilization },
 ];
 
-/** Of a load that says when each answer was due. */
+/** Latencies of a load that says when each answer was due. */
 export const latencies = [
   { name: 'p50_ms', title: 'latency, median', unit: 'ms', of: latency('p50') },
   { name: 'p99_ms', title: 'latency, p99', unit: 'ms', of: latency('p99') },

@@ -59,7 +59,7 @@ function undecided({ cases, ...results }) {
 
 const RISE = /^Memory of (.+) rose by ([\d.]+ MB\/s) while it was measured, by (\d+ %) in a run: /;
 
-/** One note of all arms whose memory rose; the page says once what that may be. */
+/** Merges the notes of all arms whose memory rose; the page says once what that may be. */
 function merged(notes) {
   const rises = notes.map((note) => RISE.exec(note)).filter((found) => found !== null);
   if (rises.length === 0) return notes;
@@ -95,7 +95,7 @@ function figures(results) {
   );
 }
 
-/** How all of them were measured; seeds, rounds and dates differ. */
+/** Describes how all of them were measured; seeds, rounds and dates differ. */
 function measured(all) {
   const shown = {
     date: 'date, UTC',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { LabError } from '@millrace/lab/experiment';
 import { find } from '../../../scripts/debian.js';
 
-/** It ends with whoever has the other end of its stdin, however that ends. */
+/** Shell command whose program ends with the owner of the other end of its stdin. */
 const TIED = '"$@" >/dev/null 2>&1 & cat >/dev/null; kill $!';
 
 let isStarted = false;

@@ -4,7 +4,7 @@ import { applicationMetrics } from './metrics.js';
 import { window } from './window.js';
 
 /**
- * All of an experiment but its question.
+ * Returns all of an experiment but its question.
  *
  * @param {string} app file in apps/
  * @param {object} [options]

@@ -198,7 +198,7 @@ class Crowd {
   }
 }
 
-/** For the reads of all sockets: what is in it is dealt with before the next one. */
+/** Buffer for the reads of all sockets, each of which is dealt with before the next one. */
 const shared = Buffer.allocUnsafe(64 * 1024);
 
 /** Reads a response in chunks of HTTP, and tells each event's data. */

@@ -18,7 +18,7 @@ export function growth({ figures }, metric, title) {
   });
 }
 
-/** Only intervals that lie apart tell of a difference. */
+/** Verdict on the growth: only intervals that lie apart tell of a difference. */
 function verdict(byCase) {
   const [first, last] = [byCase[0], byCase.at(-1)];
   if (![first.lo, first.hi, last.lo, last.hi].every(isNumber)) return 'too few rounds to tell';

@@ -84,7 +84,7 @@ export const systemCalls = {
   of: syscallsPer(),
 };
 
-/** Since the start of the server, in which its clients have joined. */
+/** Writes since the start of the server, in which its clients have joined. */
 export const writes = {
   ...{ name: 'writes_per_msg', title: 'writes to sockets per message', unit: '', ...lower },
   of: ({ stats }) =>
@@ -96,7 +96,7 @@ export const peakMemory = {
   of: peakRssMb,
 };
 
-/** How far the resident memory has gone up and down in the measured window. */
+/** Range of the resident memory in the measured window. */
 export const memoryRange = {
   ...{ name: 'rss_range_mb', title: 'memory, peak less least', unit: 'MB', ...lower },
   of: ({ costs }) => {

@@ -1,5 +1,5 @@
 /**
- * What was published: T. Gumgaonkar, Enhancing event loop efficiency in Node.js through adaptive event batching in
+ * Claims as published: T. Gumgaonkar, Enhancing event loop efficiency in Node.js through adaptive event batching in
  * libuv (2025), sections 4.3, 7 and 8. A share that is saved is a ratio here: 20 % less is 1 / 0.8 times better.
  */
 
@@ -13,7 +13,7 @@ export const REQUESTS = more(64.44);
 export const CPU = less(36.54);
 /** "Up to", at high concurrency. */
 export const CPU_HIGH = less(35.2);
-/** What the work required of itself. */
+/** Requirement that the work set itself. */
 export const CPU_REQUIRED = less(15);
 export const FILES = more(294.32);
 export const SWITCHES = less(42.1);

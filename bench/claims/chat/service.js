@@ -6,7 +6,7 @@ const CHAT = fileURLToPath(new URL('../../../examples/chat/server.js', import.me
 const STOCKED = fileURLToPath(new URL('stocked.js', import.meta.url));
 
 /**
- * Whether frames have shared a write, messages a transaction, or requests a query for history: the server's own counters since
+ * Reports whether frames have shared a write, messages a transaction, or requests a query for history: the server's own counters since
  * its start.
  */
 const hasGathered = (stats) =>
@@ -14,7 +14,7 @@ const hasGathered = (stats) =>
   stats.insert_batches < stats.insert_items ||
   stats.history_queries < stats.history_requests;
 
-/** Whether the server has made anything of millrace, whatever it says. */
+/** Reports whether the server has made anything of millrace, whatever it says. */
 const hasMillrace = ({ probe }) => Object.keys(probe?.millrace ?? {}).length > 0;
 
 /**
@@ -75,8 +75,7 @@ export const clients = {
   seconds: ({ size, seconds = 20 }) => ({ quick: 0.8, medium: 3, paper: seconds })[size],
 };
 
-/**
- * As many over HTTP, each asking again when it has its answer. At medium size they are fewer: a busy server accepts one
+/** Clients over HTTP, each asking again when it has its answer. At medium size they are fewer: a busy server accepts one
  * connection a turn, so that the last of 1,000 would have to wait for half a minute in each run.
  */
 export const httpClients = {

@@ -19,7 +19,7 @@ export const BLOCKED = { idle_ms: 6, health_ms: seconds(10.2), fibonacci_ms: sec
 
 const FIBONACCI_COLUMNS = ['fibonacci_ms', 'photos_ms', 'health_ms'];
 
-/** By N: F(N), a call of another service and a call of this one, on one thread and on several (figure 5). */
+/** Times by N: F(N), a call of another service and a call of this one, on one thread and on several (figure 5). */
 export const FIBONACCI = byN(FIBONACCI_COLUMNS, {
   10: [93, 144, 114, 95, 263, 242],
   100: [95, 170, 255, 94, 95, 235],
@@ -30,12 +30,12 @@ export const FIBONACCI = byN(FIBONACCI_COLUMNS, {
   2000000: [minutes(1, 18), minutes(1, 18), 98, 86, 278, 436],
 });
 
-/** All at once: F(2,000,000) beside RSA of 3,000,000 and calls of another service (text of section 8.3), on several threads. */
+/** Times of all at once: F(2,000,000) beside RSA of 3,000,000 and calls of another service (text of section 8.3), on several threads. */
 export const ALL = {
   treatment: { fibonacci_ms: minutes(5, 18), rsa_ms: minutes(11, 48), photos_ms: 91 },
 };
 
-/** By N: RSA on several threads, and the other tasks beside it (table 3); there is nothing to compare with. */
+/** Times by N: RSA on several threads, and the other tasks beside it (table 3); there is nothing to compare with. */
 export const RSA = severalThreads(['rsa_ms', 'rsa_cores', 'photos_ms', 'records_ms', 'health_ms'], {
   10: [175, 1, 111, seconds(2.61), 346],
   100: [236, 1, 88, seconds(2.74), 258],
@@ -47,7 +47,7 @@ export const RSA = severalThreads(['rsa_ms', 'rsa_cores', 'photos_ms', 'records_
 });
 
 /**
- * The same of the other three platforms: containers of AWS EKS with 6 of 8 cores, App Engine with 4, and containers of GKE with 6 or 7 of
+ * Times on the other three platforms: containers of AWS EKS with 6 of 8 cores, App Engine with 4, and containers of GKE with 6 or 7 of
  * 8. The paper prints N of its row of 1,000,000 as 100000 for App Engine.
  */
 export const ELSEWHERE = {

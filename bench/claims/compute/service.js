@@ -8,13 +8,13 @@ const FIBONACCI_END = 10n ** 20n;
 /** Numbers with this many digits in an answer say how long it took. */
 const bytesTolerance = 0.15;
 
-/** Also what a quota leaves, as whole threads. */
+/** Cores of this machine, or what a quota leaves, as whole threads. */
 export const CORES = Math.max(1, Math.floor(limits().cpus));
 
 /** @param {string[]} args of the service */
 export const command = (...args) => [process.execPath, MAIN, '--port', '0', ...args];
 
-/** What the service takes from the main thread by another path. */
+/** Paths of what the service does on the main thread. */
 const ON_MAIN_THREAD = {
   '/fibonacci': '/fibonacci-single',
   // The same way of computing it as with threads, so that nothing but the threads differs.
@@ -31,7 +31,7 @@ const service = {
   env: { NODE_ENV: 'production' },
 };
 
-/** Each task says where it ran: `main`, `worker` or `workers`. */
+/** Reports whether tasks ran on threads: each says `main`, `worker` or `workers`. */
 const onThreads = ({ answers }) =>
   answers
     .map(({ json }) => json?.thread)

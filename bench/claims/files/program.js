@@ -1,4 +1,4 @@
-/** So many file operations at a time, again and again: `program.js ARM JSON`, see lib/program.js. */
+/** File operations, some at a time, again and again: `program.js ARM JSON`, see lib/program.js. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

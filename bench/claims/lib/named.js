@@ -5,7 +5,7 @@ import { experimentNames, loadExperiment } from '@millrace/lab/experiment';
 
 export const FOLDER = fileURLToPath(new URL('../', import.meta.url));
 
-/** All names, in the order of the alphabet. */
+/** Names of all, in the order of the alphabet. */
 export const names = () => experimentNames(FOLDER);
 
 /** @param {string} name @returns {ReturnType<typeof loadExperiment>} */

@@ -1,5 +1,5 @@
 /**
- * What the programs of experiments share. Such a program is itself the work of an arm: it is started as `program.js ARM
+ * Common part of the programs of experiments. Such a program is itself the work of an arm: it is started as `program.js ARM
  * JSON`, warms up, measures, and prints its figures as one line of JSON.
  */
 import { once } from 'node:events';
@@ -58,7 +58,7 @@ export function print(line) {
 }
 
 /**
- * What the lab wants to know of latencies.
+ * Summary of latencies for the lab.
  *
  * @param {number[]} values ms
  * @returns {{ n: number, mean: number, p50: number, p90: number, p99: number, p999: number, max: number } | null}

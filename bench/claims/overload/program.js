@@ -1,5 +1,5 @@
 /**
- * One of the servers of examples/overload under its load: `program.js SERVER JSON`, see lib/program.js. The generator is a
+ * Server of examples/overload under its load: `program.js SERVER JSON`, see lib/program.js. The generator is a
  * process of its own; it hangs up after 2 s, and an answer is good when it is a 200 within 500 ms of when it was due.
  */
 import { takeSlots } from '../../../examples/overload/control/calibrate.js';
@@ -14,7 +14,7 @@ const WARMUP_SLOTS = 2;
 const { arm, params } = readArguments();
 const { iterations, clients, times, seed = 1, size } = params;
 const seconds = { quick: 1.5, medium: 2, paper: 5 }[size];
-/** What one server can do, requests a second, as far as the size of the handler says. */
+/** Capacity of one server in requests per second, as far as the size of the handler says. */
 const capacity = 1000 / HANDLER_MS;
 
 const server = await startServer(arm, iterations);

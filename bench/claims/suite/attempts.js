@@ -1,6 +1,6 @@
 /** Work that others do not depend on: what fails is told, and the rest goes on. */
 export class Attempts {
-  /** Whether one has failed. */
+  /** True if one has failed. */
   hasFailed = false;
 
   /** @param {() => void} work */

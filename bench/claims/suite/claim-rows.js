@@ -2,7 +2,7 @@ import { LARGEST, LEAST_ROUNDS } from '@millrace/lab/experiment';
 import { median } from '@millrace/lab/stats';
 import { suiteNames } from './run.js';
 
-/** By so much the figure of a claim in a file may differ from that of the list: it is rounded there. */
+/** Largest difference of the figure of a claim in a file from that of the list, where it is rounded. */
 const SAME = 1e-3;
 
 /**
@@ -79,7 +79,7 @@ const commandOf = ({ name }) => `make bench NAME=${name} SAVE=1`;
 const entryOf = ({ experiment }, entries) =>
   entries.find((entry) => entry.experiment === experiment);
 
-/** Of a refused experiment one reason says all. */
+/** Counts the reasons; of a refused experiment one says all. */
 const countedOf = (test, entries) => {
   const entry = entryOf(test, entries);
   return entry?.state === 'refused' ? null : (entry?.results ?? null);
@@ -127,7 +127,7 @@ function besideOf({ beside = [] }, entries) {
   });
 }
 
-/** Whether a claim of an experiment is the one of the list. */
+/** Reports whether a claim of an experiment is the one of the list. */
 export function isOf(claim, { metric, arm }, { claimed }) {
   if (claim.metric !== metric) return false;
   if (arm !== undefined && !(claim.arms ?? [claim.arm]).includes(arm)) return false;

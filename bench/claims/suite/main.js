@@ -99,7 +99,7 @@ function onEnd({ experiment, state, why, results }) {
   results.runs = results.runs.map(thinned);
 }
 
-/** One for each claim: what came of it, and at how many loads and arms. */
+/** Lines of claims: their verdicts, and at how many loads and arms. */
 function claimLines(claims) {
   const counts = new Map();
   for (const { text, verdict } of claims.filter((each) => each.verdict !== 'not measured')) {
@@ -110,7 +110,7 @@ function claimLines(claims) {
   return [...counts].map(([text, verdicts]) => `${told(verdicts)}: ${text}`);
 }
 
-/** Of a run, what the report draws; the series of one round are enough for it. */
+/** Reduces a run to what the report draws; the series of one round are enough for it. */
 function thinned({ answers, ...run }) {
   return run.round === 1 ? run : { ...run, series: {} };
 }

@@ -71,7 +71,7 @@ function summary(found) {
   return `Of ${found.length} claims: ${told.join(', ')}.`;
 }
 
-/** One for each document. */
+/** Makes a section for each document. */
 function sections(found, make) {
   const sources = [...new Set(found.map(({ listed }) => listed.source))];
   return sources.flatMap((source) => [

@@ -18,7 +18,7 @@ function from(size, ...names) {
   return Object.fromEntries(names.map((name) => [name, size]));
 }
 
-/** They are measured by themselves, and have a page of their own: no document says anything of auto, and chat-paper takes hours. */
+/** Reports whether an experiment is measured by itself, with a page of its own: no document says anything of auto, and chat-paper takes hours. */
 const isAlone = (name) => name.startsWith('auto-') || name === 'chat-paper';
 
 /**
@@ -94,10 +94,10 @@ export async function runSuite(experiments, { size = LARGEST, onRun, onEnd, ...o
   return { format: 1, date, size, seed, seconds, stopped: cleanup.signal.aborted, entries };
 }
 
-/** Of each that shares runs with others the first: what is measured. */
+/** Returns the measured experiments: the first of those that share runs. */
 export const measuredOf = (experiments) => groupsOf(experiments).map(([first]) => first);
 
-/** Those that share runs together, whoever made them first. */
+/** Groups the experiments that share runs, whoever made them first. */
 function groupsOf(experiments) {
   const groups = new Map();
   for (const experiment of experiments) {

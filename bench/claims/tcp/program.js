@@ -1,4 +1,4 @@
-/** So many clients that download 5 MB a few times: `program.js ARM JSON`, see lib/program.js. */
+/** Clients that download 5 MB a few times: `program.js ARM JSON`, see lib/program.js. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** What a broker costs, and what it costs a node to talk to it. */
+/** Measures the cost of a broker, and of a node that talks to it. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startNats } from '../../../scripts/lib/nats.js';
@@ -30,7 +30,7 @@ export async function measureBroker(say) {
   return { ...cpu, ...(await memory()) };
 }
 
-/** One that talks, with nobody who listens. */
+/** Measures one node that talks, with nobody who listens. */
 async function alone(url, how, broker) {
   const talker = await start('talker.js', [url, how]);
   try {
@@ -60,7 +60,7 @@ async function withTaker(url, broker) {
   }
 }
 
-/** Each of a new broker, as memory that was in use once may be used again. */
+/** Measures the memory, each time of a new broker, as memory that was in use once may be used again. */
 async function memory() {
   const subscriptions = await withBroker(async ({ url, pid }) => {
     const before = rss(pid);

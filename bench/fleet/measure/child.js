@@ -12,7 +12,7 @@ export const start = (name, args) =>
 export const rss = (pid) =>
   Number(/^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 
-/** What each of some processes uses within a number of seconds, in µs of CPU a second. */
+/** CPU time of each of some processes within a number of seconds, in µs per second. */
 export async function used(pids, seconds) {
   const clocks = pids.map((pid) => new CpuClock(pid));
   const before = clocks.map((clock) => clock.read());

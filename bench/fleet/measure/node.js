@@ -1,4 +1,4 @@
-/** What a node costs: memory of connections, CPU of messages. */
+/** Measures the cost of a node: memory of connections, CPU of messages. */
 import { runLoad } from '@millrace/lab/load';
 import { CpuClock } from '../../lib/cpu.js';
 import { start } from './child.js';

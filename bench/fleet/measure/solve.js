@@ -1,5 +1,5 @@
 /**
- * What each of some kinds of work costs, from what mixtures of them cost together: the least squares of the relative errors, and
+ * Cost of each kind of work, from the costs of mixtures of them: the least squares of the relative errors, and
  * nothing below 0.
  *
  * @param {number[][]} amounts of each kind, in each mixture

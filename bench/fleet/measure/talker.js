@@ -7,7 +7,7 @@ import { Link } from '../../../packages/nats/dist/link.js';
 // biome-ignore lint/style/noRestrictedImports: as above
 import { encodeBatch } from '../../../packages/nats/dist/wire.js';
 
-/** Many that talk, so that the broker is as busy as it would be; few that listen, as each hears all. */
+/** Links: many that talk, so that the broker is as busy as it would be; few that listen, as each hears all. */
 const LINKS = { publish: 16, tick: 16, subscribe: 2, subjects: 1 };
 const ROOMS = 100;
 const SUBJECTS = 50_000;

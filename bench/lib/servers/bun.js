@@ -1,4 +1,4 @@
-/** The same chat with the server of Bun: `bun bun.js`. */
+/** Chat with the server of Bun: `bun bun.js`. */
 import { tell } from './tell.js';
 
 let sent = 0;

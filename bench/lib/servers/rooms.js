@@ -1,4 +1,4 @@
-/** The same chat with Rooms: `node rooms.js [OPTIONS]`, options of Rooms as JSON. */
+/** Chat with Rooms: `node rooms.js [OPTIONS]`, options of Rooms as JSON. */
 import { Rooms } from 'millrace/ws';
 import { WebSocketServer } from 'ws';
 import { tell } from './tell.js';

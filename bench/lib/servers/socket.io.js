@@ -1,4 +1,4 @@
-/** The same chat with socket.io, over WebSocket alone. */
+/** Chat with socket.io, over WebSocket alone. */
 import { createServer } from 'node:http';
 import { Server } from 'socket.io';
 import { tell } from './tell.js';

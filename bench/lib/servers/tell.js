@@ -1,18 +1,18 @@
-/** What a server that is measured has with the one who measures it: it tells its port, answers, and ends with it. */
+/** Link of a measured server with the program that measures it: it tells its port, answers, and ends with it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const idleMs = 2000;
 
-/** What it answers by question; a module that is loaded before the server may add to it. */
+/** Answers by question; a module that is loaded before the server may add to it. */
 export const answers = {
-  /** After a collection of garbage; needs --expose-gc. */
+  /** Memory after a collection of garbage; needs --expose-gc. */
   memory() {
     globalThis.gc();
     const { rss, heapUsed, external } = process.memoryUsage();
     return { rss, heap: heapUsed + external };
   },
-  /** How often its threads woke in two seconds in which nothing is asked of it; once is for the end of them. */
+  /** Number of wake-ups of its threads in two seconds in which nothing is asked of it; once is for the end of them. */
   async wakeups() {
     const before = voluntarySwitches();
     await sleep(idleMs);

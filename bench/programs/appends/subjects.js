@@ -11,7 +11,7 @@ export const subjects = {
     const options = { durable };
     return (record) => appendFile(path, record, options);
   },
-  /** With `flush: true` Node.js calls fsync; fdatasync is cheaper, and enough. */
+  /** Appends by Node.js. With `flush: true` it calls fsync; fdatasync is cheaper, and enough. */
   appendFile: async (path, durable) => async (record) => {
     const file = await open(path, 'a');
     try {

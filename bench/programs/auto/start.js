@@ -8,7 +8,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 /** Starts of an arm in a round, of which the least counts: what disturbs a start only adds to it. */
 const startsInRound = 5;
 
-/** By names of packages, as users give them: to read their `exports` takes a part of Node.js that it loads for that. */
+/** Preloads by names of packages, as users give them: to read their `exports` takes a part of Node.js that it loads for that. */
 const preloads = {
   none: [],
   'import auto': ['--import', 'millrace/auto'],

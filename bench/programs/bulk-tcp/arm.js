@@ -17,7 +17,7 @@ const warmupMs = 600;
 const measuredMs = 1200;
 const checkedMs = 100;
 
-/** Until everything is warm, all bytes are checked; then, on the clock, as the case says. */
+/** Check of the bytes: of all until everything is warm; then, on the clock, as the case says. */
 let check = checkAll;
 let received = 0;
 let wrong = null;

@@ -25,7 +25,7 @@ export function checkPages(chunk, place) {
   return null;
 }
 
-/** The same for all bytes. */
+/** Checks all bytes. */
 export function checkAll(chunk, place) {
   for (let at = 0; at < chunk.length; at += blockBytes) {
     const part = chunk.subarray(at, at + blockBytes);

@@ -1,11 +1,11 @@
-/** The other end, a process of its own, which sends its port: serves downloads there, and uploads to who asks for it. */
+/** Other end, a process of its own, which sends its port: serves downloads there, and uploads to who asks for it. */
 import { connect, createServer } from 'node:net';
 import { blockBytes, content } from './content.js';
 import { clients, transferBytes } from './transfers.js';
 
 const block = content.subarray(0, blockBytes);
 
-/** One transfer. The bytes are always the same memory, so that sending is as cheap as it can be. */
+/** Sends the bytes of a transfer. They are always the same memory, so that sending is as cheap as it can be. */
 function send(socket) {
   socket.cork();
   for (let left = transferBytes; left > 0; left -= blockBytes) {
@@ -27,7 +27,7 @@ function sendWindows(socket, { windowBytes, roundTripMs }) {
 
 const quiet = () => {};
 
-/** Each connection begins when a byte comes from the other end. */
+/** Uploads to a port. Each connection begins when a byte comes from the other end. */
 function upload(port) {
   for (let n = 0; n < clients; n++) {
     const socket = connect(port, '127.0.0.1');

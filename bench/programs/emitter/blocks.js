@@ -5,7 +5,7 @@
  */
 const perTurn = 1000;
 
-/** One listener, one argument, in a loop. */
+/** Emits to one listener, with one argument, in a loop. */
 const direct = {
   events: 1_000_000,
   block(emitter) {
@@ -21,7 +21,7 @@ const direct = {
   },
 };
 
-/** The same, 1,000 events in each turn of the loop; the time includes their delivery. */
+/** Emits 1,000 events in each turn of the loop; the time includes their delivery. */
 const adaptive = {
   events: 300 * perTurn,
   block(emitter) {

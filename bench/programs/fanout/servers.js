@@ -15,7 +15,7 @@ function bun() {
   return join(dirname(manifest), require(manifest).bin.bun);
 }
 
-/** Their versions, for the record. */
+/** Versions of the servers, for the record. */
 export const versions = () =>
   [
     ...['ws', 'socket.io', 'bun'].map(

@@ -1,5 +1,5 @@
 /**
- * One round of a server of event streams: 500 readers of one room, and a publisher that has some messages under way at any time, the next
+ * Round of a server of event streams: 500 readers of one room, and a publisher that has some messages under way at any time, the next
  * one following when all readers have one. Each reader counts its events; one of them checks each of its bytes.
  */
 import { connect } from 'node:net';
@@ -49,7 +49,7 @@ export async function measureStreams(server, { warmup, seconds }) {
   }
 }
 
-/** For the reads of all sockets: what is in it is dealt with before the next one. */
+/** Buffer for the reads of all sockets, each of which is dealt with before the next one. */
 const buffer = Buffer.allocUnsafe(64 * 1024);
 
 /** Resolves to the socket when the headers of the response have come; `onBytes` gets what follows. */
@@ -83,7 +83,7 @@ class Crowd {
   });
   #send = null;
   #published = 0;
-  /** By message under way, how many readers have not got it. */
+  /** Number of readers that have not got it, by message under way. */
   #waiting = [];
   /** The first of them. */
   #first = 0;

@@ -28,7 +28,7 @@ import { work } from './work.js';
 const plan = JSON.parse(process.argv[2]);
 const path = paths[plan.path];
 const random = randomFrom(plan.seed);
-/** Its multiples are spread evenly: a short run has the same mix as a long one. */
+/** Number whose multiples are spread evenly: a short run has the same mix as a long one. */
 const golden = 0.618034;
 
 const starting = startServer({ command: plan.command });
@@ -149,7 +149,7 @@ function until(moment) {
   return new Promise((resolve) => setTimeout(resolve, moment - performance.now()));
 }
 
-/** Until every request has its answer, but no longer than this many ms. */
+/** Waits until every request has its answer, but no longer than this many ms. */
 async function drained(ms) {
   const { probes } = await health;
   const last = performance.now() + ms;

@@ -31,7 +31,7 @@ export function* poisson(rate, from, until, random) {
   }
 }
 
-/** By nearest rank; NaN of nothing. */
+/** Percentile by nearest rank; NaN of nothing. */
 export function percentile(values, share) {
   const sorted = Float64Array.from(values).sort();
   return sorted.length === 0 ? Number.NaN : sorted[Math.ceil(sorted.length * share) - 1];

@@ -15,7 +15,7 @@ export const subjects = {
     return () => guarded.stats();
   },
 
-  /** As its documentation shows it. Its limits of memory are left out: they would refuse whatever the load is. */
+  /** under-pressure as its documentation shows it. Its limits of memory are left out: they would refuse whatever the load is. */
   'under-pressure': underPressure({ maxEventLoopDelay: 1000, maxEventLoopUtilization: 0.98 }),
   /** The settings of an article on the health of the event loop. */
   'under-pressure 200 ms': underPressure({ maxEventLoopDelay: 200, maxEventLoopUtilization: 0.8 }),

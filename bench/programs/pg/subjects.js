@@ -20,7 +20,7 @@ function queryOf(pool, named) {
   return async (id) => (await pool.query({ name: 'user', text, values: [id] })).rows[0];
 }
 
-/** Each gives the function, `shared` queries so far where the pool counts them, and the end. */
+/** Subjects, each with the function, `shared` queries so far where the pool counts them, and the end. */
 export const subjects = {
   millrace(url, { clients, named, prepare }) {
     const pool = pipelined(new pg.Pool({ connectionString: url, max: clients }), { prepare });

@@ -9,7 +9,7 @@
 import { randomFrom } from '@millrace/lab/stats';
 
 const costs = { batch: 0.5, hold: 0.05 };
-/** Of a ms of delay, at half of the loop's utilization. */
+/** Price of a ms of delay, at half of the loop's utilization. */
 const price = 0.005 * 0.25;
 const halfLifeMs = 100;
 
@@ -56,7 +56,7 @@ class HoltRate {
     this.#at = now;
   }
 
-  /** Nothing has come since the last fold: that counts, as it does for the plain rate. */
+  /** Forecasts the rate. The time since the last fold, in which nothing came, counts, as it does for the plain rate. */
   forecast(now, ahead) {
     const span = now - this.#at;
     const kept = 2 ** (-span / halfLifeMs);

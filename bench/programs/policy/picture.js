@@ -92,7 +92,7 @@ const vertical = (at, label) =>
 const horizontal = (at, label) =>
   `<line class="grid" x1="${plot.left}" y1="${at}" x2="${plot.right}" y2="${at}"/><text class="quiet" x="${plot.left - 8}" y="${at + 4}" text-anchor="end">${label}</text>`;
 
-/** From the round figure below the least value to the one above the greatest. */
+/** Scale from the round figure below the least value to the one above the greatest. */
 function logScale(values, from, to) {
   const round = [1, 2, 5].flatMap((digit) =>
     [-2, -1, 0, 1, 2, 3].map((power) => digit * 10 ** power),

@@ -12,7 +12,7 @@ export function fibonacci(n) {
 /** Last 64 bits of the number, which prove that it was computed. */
 export const lastBits = (number) => `${BigInt.asUintN(64, number)}`;
 
-/** The same without the number itself. */
+/** Returns the last bits without the number itself. */
 export function lastBitsOf(n) {
   let [current, next] = [0n, 1n];
   for (let i = 0; i < n; i++) [current, next] = [next, BigInt.asUintN(64, current + next)];

@@ -28,7 +28,7 @@ function check(number, result) {
   if (result !== number + base) wrong ??= `task ${number} gave ${result}, not ${number + base}`;
 }
 
-/** All at once. */
+/** Makes all calls at once. */
 async function burst() {
   const first = next;
   next += deep;

@@ -8,7 +8,7 @@ const exec = fileURLToPath(new URL('./replaced-server.js', import.meta.url));
 
 const { processes } = replacement;
 
-/** Each calls `tell(pid)` when a process listens, and gives a function that ends all. */
+/** Primaries. Each calls `tell(pid)` when a process listens, and returns a function that ends all. */
 const primaries = {
   async millrace(tell) {
     const { serve } = await import('@millrace/cluster');

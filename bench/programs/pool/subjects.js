@@ -19,7 +19,7 @@ export const subjects = {
       taskQueue: new FixedQueue(),
     });
   },
-  /** More than one task at a time on a worker, which its documentation advises for tasks that wait. */
+  /** piscina with more than one task at a time on a worker, which its documentation advises for tasks that wait. */
   async 'piscina concurrent'(workers, usual) {
     const { Piscina, FixedQueue } = await import('piscina');
     return likePiscina(Piscina, 'piscina', workers, usual, {

@@ -16,7 +16,7 @@ let count = 0;
 // Made before, so that what is measured is the client.
 const pairs = Array.from({ length: 1000 }, (_, n) => [`key ${n}`, `value ${n} `.padEnd(100, '.')]);
 
-/** Each value is read by the command after the one that wrote it. */
+/** Sends a command. Each value is read by the command after the one that wrote it. */
 function one(n) {
   const [key, value] = pairs[(n >> 1) % pairs.length];
   return n % 2 === 0 ? client.set(key, value) : client.get(key);

@@ -4,7 +4,7 @@ import { coalesce } from 'millrace/net';
 
 const connect = (port, options) => new Redis({ port: Number(port), host: '127.0.0.1', ...options });
 
-/** Each gives the client and, where there is one, its coalescer. */
+/** Subjects, each with the client and, where there is one, its coalescer. */
 export const subjects = {
   millrace: async (port) => {
     const client = connect(port);

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 const file = new URL('../../measured/stalls-matrix.txt', import.meta.url);
 
 /**
- * One cell: blocks by outcome, of one kind, under one tool, on one release of Node.js.
+ * Cell of the matrix: blocks by outcome, of one kind, under one tool, on one release of Node.js.
  *
  * @typedef {{ kind: string, tool: string, release: string, node: string, tries: number } & Record<string, number>} Row
  */

@@ -115,7 +115,7 @@ export async function measureCell({ kind, tool, node, tries }) {
   );
 }
 
-/** All cells of these tools and releases. @param {string[]} names of tools @param {{ release: string, path: string }[]} nodes */
+/** Returns the cells of these tools and releases. @param {string[]} names of tools @param {{ release: string, path: string }[]} nodes */
 export function cellsOf(names, nodes) {
   return nodes.flatMap(({ release, path }) =>
     Object.keys(kinds).flatMap((kind) =>

@@ -1,4 +1,4 @@
-/** Each page is put together of ten parts, which another server is asked for by its name, on a connection each. */
+/** Server of pages of ten parts, which it asks another server for by its name, on a connection each. */
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** Each request reads its page with the callback `readFile`, as small file servers do. */
+/** Server that reads a page per request with the callback `readFile`, as small file servers do. */
 import { readFile } from 'node:fs';
 import { createServer } from 'node:http';
 

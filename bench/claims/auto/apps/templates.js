@@ -1,4 +1,4 @@
-/** Each page is put together of a layout, a menu and an article, read when they are asked for. */
+/** Server of pages of a layout, a menu and an article, read per request. */
 import { readFile } from 'node:fs/promises';
 import Fastify from 'fastify';
 

@@ -1,4 +1,4 @@
-/** By hand: a text sent to many sockets is encoded once, and what a socket is sent in a turn leaves in one write. */
+/** Preload written by hand: a text sent to many sockets is encoded once, and what a socket is sent in a turn leaves in one write. */
 import WebSocket from 'ws';
 import WebSocket6 from 'ws-6';
 

@@ -1,4 +1,4 @@
-/** By hand: what a socket of Engine.IO is sent in a turn leaves in one write. socket.io has encoded a broadcast once already. */
+/** Preload written by hand: what a socket of Engine.IO is sent in a turn leaves in one write. socket.io has encoded a broadcast once already. */
 import { createRequire } from 'node:module';
 
 const { resolve } = createRequire(import.meta.url);

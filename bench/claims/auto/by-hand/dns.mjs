@@ -1,4 +1,4 @@
-/** By hand: equal look-ups that are under way are one; errors and addresses are those of the first. */
+/** Preload written by hand: equal look-ups that are under way are one; errors and addresses are those of the first. */
 import dns from 'node:dns';
 
 const { lookup } = dns;

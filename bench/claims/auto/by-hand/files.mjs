@@ -1,5 +1,5 @@
 /**
- * By hand: calls on files as synchronous ones, called back by setImmediate. It is right where files are small, on a local disk and
+ * Preload written by hand: calls on files as synchronous ones, called back by setImmediate. It is right where files are small, on a local disk and
  * in memory, and holds the loop as long as they are not.
  */
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * One node of a fleet: `node node.js SUBJECT URL OPTIONS`. Its connections are handed to it by the process that started it, so that all
+ * Node of a fleet: `node node.js SUBJECT URL OPTIONS`. Its connections are handed to it by the process that started it, so that all
  * nodes are behind one port. A client joins the room that its URL names; each message goes to everybody in the room.
  */
 import { createServer } from 'node:http';

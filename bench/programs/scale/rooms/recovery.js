@@ -6,7 +6,7 @@ import { startFleet } from './fleet.js';
 const gapMs = 5;
 const downMs = 500;
 
-/** From when a broker that was killed listens again until a message comes to the member of another node, ms. */
+/** Time in ms from the return of a killed broker until a message comes to the member of another node. */
 export async function brokerRecovery() {
   const fleet = await startFleet({ subject: 'millrace', nodes: 2 });
   const sockets = [];
@@ -34,7 +34,7 @@ export async function brokerRecovery() {
   }
 }
 
-/** From kill -9 of a node until the other one no longer lists its member, ms. */
+/** Time in ms from kill -9 of a node until the other one no longer lists its member. */
 export async function nodeRecovery(heartbeat) {
   const fleet = await startFleet({ subject: 'millrace', nodes: 2, options: { heartbeat } });
   const sockets = [];

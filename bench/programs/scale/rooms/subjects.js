@@ -6,11 +6,10 @@ import { Rooms } from 'millrace/ws';
 
 const text = { binary: false };
 
-/** Nobody is closed for being slow. */
+/** Options by which nobody is closed for being slow. */
 const roomy = { maxPending: 1024 ** 3 };
 
-/**
- * Each is given the broker and more options of `natsRooms()`; what it gives has `join`, `publish` and `stats`,
+/** Subjects. Each is given the broker and more options of `natsRooms()`; what it gives has `join`, `publish` and `stats`,
  * and `presence` where that is known.
  */
 export const subjects = {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startNats } from '../nats.js';
 import { start } from '../start.js';
 
-/** So many tasks that both workers have some when one is killed, and so short that they do not matter against `ackWait`. */
+/** Number of tasks: both workers have some when one is killed, and they are too short to matter against `ackWait`. */
 const many = 40;
 const taskMs = 50;
 const beforeMs = 200;
