@@ -22,14 +22,14 @@ export function packed(error: unknown): [unknown, Record<string, unknown> | null
   }
 }
 
-/** Some versions of Node.js clone it to an empty object: what `fetch` and aborted signals throw. */
+/** Copies an error of `fetch` or of an aborted signal, which some versions of Node.js clone to an empty object. */
 function plain({ name, code, message, stack }: DOMException): [Error, Record<string, unknown>] {
   const error = new Error(message);
   if (stack !== undefined) error.stack = stack;
   return [error, { name, code }];
 }
 
-/** Its text, whatever it is. */
+/** Text of a thrown value, whatever it is. */
 export function textOf(error: unknown): string {
   try {
     const { name, message } = (error ?? {}) as Partial<Error>;

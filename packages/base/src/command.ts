@@ -35,7 +35,7 @@ export function print(text: string): void {
   console.log(text);
 }
 
-/** From now on what cannot be written to stdout is one sentence on stderr, and the exit code 1 instead of 0. */
+/** Watches stdout: a failed write to it is one sentence on stderr, and the exit code 1 instead of 0. */
 export function watchOutput(): void {
   if (isWatched) return;
   isWatched = true;
@@ -51,7 +51,7 @@ export function watchOutput(): void {
   });
 }
 
-/** One option. */
+/** Option of a command. */
 interface Option {
   /** Name of its value in the help; absent for a flag. */
   readonly value?: string;
@@ -62,7 +62,7 @@ interface Option {
   readonly heading?: string;
 }
 
-/** By name, without dashes, in the order of the help. */
+/** Options by name, without dashes, in the order of the help. */
 export type Options = Readonly<Record<string, Option>>;
 
 /** A command line that was read. */

@@ -21,7 +21,7 @@ export const codes = {
   MILLRACE_E_INVALID_ARGUMENT: 'invalid',
   /** An answer that others wait for as well has not come within `timeout`, or a task of a pool has run for longer. */
   MILLRACE_E_TIMEOUT: 'timeout',
-  /** Its signal was aborted before the task had ended. */
+  /** The signal of a task was aborted before the task had ended. */
   MILLRACE_E_ABORTED: 'aborted',
   /** The worker that ran a task ended: it crashed, left, or ran out of memory. `cause` says how. */
   MILLRACE_E_WORKER: 'worker',

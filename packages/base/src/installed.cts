@@ -13,9 +13,9 @@ const { dirname, isAbsolute, join } = builtin('node:path');
 
 /** A package as its own code knows it. */
 interface PackageIdentity {
-  /** Not read from `package.json`: that may be the one of an application which a copy of this code is part of. */
+  /** Name, not read from `package.json`: that may be the one of an application which a copy of this code is part of. */
   readonly name: string;
-  /** Of the code that runs, bundled or not. */
+  /** Version of the code that runs, bundled or not. */
   readonly version: string;
   /** Files to look for packages from: in this package, or the bundle. None in a bundle of ES modules, where a file knows no name. */
   readonly places: readonly string[];

@@ -21,7 +21,7 @@ export interface Watcher {
   readonly probeMs: number;
   /** While it is true the probe is set again and again. */
   readonly overLimit: boolean;
-  /** Before the I/O of this turn: its loop has been busy for `busyMs` so far. */
+  /** Called before the I/O of a turn: its loop has been busy for `busyMs` so far. */
   peek(busyMs: number, at: number): void;
   /** A turn has ended; without its sleep it took `busyMs`. `idleMs` is {@link idleTime}. */
   turn(busyMs: number, at: number, idleMs: number): void;

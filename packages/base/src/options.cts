@@ -26,7 +26,7 @@ export function parse<F extends Fields>(
   return readOptions({ what, error }, given, schema, '', { ...schema.defaults });
 }
 
-/** The same without defaults: only options that are given. */
+/** Checks options without defaults: only options that are given. */
 export function parseGiven<F extends Fields>(
   what: string,
   given: unknown,
@@ -35,12 +35,12 @@ export function parseGiven<F extends Fields>(
   return readOptions({ what, error }, given, schema, '', {});
 }
 
-/** The same without a result, for calls whose options are used as they were given, of which none must be given. */
+/** Checks options without a result, for calls whose options are used as they were given, of which none must be given. */
 export function check(what: string, given: unknown, schema: Schema): void {
   if (!passes(given, schema)) readOptions({ what, error }, given, schema, '', null);
 }
 
-/** One value that is no option of an object. Throws MILLRACE_E_INVALID_OPTION. */
+/** Checks a value that is no option of an object. Throws MILLRACE_E_INVALID_OPTION. */
 export function parseValue<Output>(
   what: string,
   name: string,

@@ -11,10 +11,10 @@
  * - they have put the original back: ours is gone, and `apply()` puts it in place again.
  */
 
-/** Any method. */
+/** Method of any object. */
 export type Method = (this: any, ...args: any[]) => any;
 
-/** One method of one object, which can be replaced and put back again and again. */
+/** Method of an object, which can be replaced and put back again and again. */
 export class Patch {
   readonly #target: Record<PropertyKey, unknown>;
   readonly #name: PropertyKey;

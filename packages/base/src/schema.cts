@@ -23,13 +23,13 @@ interface Takes<Value> {
   readonly input?: (value: Value) => Value;
 }
 
-/** One option. `Value` is what a user may give, `Output` what comes of it, `Default` what it is when not given. */
+/** Field of an option. `Value` is what a user may give, `Output` what comes of it, `Default` what it is when not given. */
 export interface Field<Value, Output = Value, Default = undefined> extends Takes<Value> {
   readonly type: string;
   /** The way out, in words: it follows "it must be". */
   readonly wanted: string;
   readonly fits: (value: unknown) => boolean;
-  /** Of what has fields itself: reads a value that fits. */
+  /** Reads a value that fits, where it has fields itself. */
   readonly inside?: (value: unknown, path: string, owner: Owner) => unknown;
   readonly default?: unknown;
   readonly isRequired?: boolean;
@@ -40,7 +40,7 @@ export interface Field<Value, Output = Value, Default = undefined> extends Takes
   readonly min?: number;
   readonly max?: number;
   readonly unit?: string | undefined;
-  /** For the compiler alone. */
+  /** Types for the compiler alone. */
   readonly output?: () => [Output, Default];
 }
 
@@ -101,7 +101,7 @@ export function schema<F extends Fields>(
   return Object.freeze({ fields: own, names, list, defaults, unknown, isNullAbsent });
 }
 
-/** All fields but these. */
+/** Returns all fields but these. */
 export function omit<F extends Fields, Name extends keyof F & string>(
   fields: F,
   ...names: Name[]
@@ -170,7 +170,7 @@ export function boolean<Default extends boolean | undefined = undefined>(
 
 const quoted = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** One of several values. */
+/** Field with one of several values. */
 export function choice<const Value, Default extends Value | undefined = undefined>(
   values: readonly Value[],
   usual?: Default,
@@ -201,12 +201,12 @@ export function callback<Fn>(wanted = 'a function'): Field<Fn> {
   return { type: 'function', wanted, fits: (value) => typeof value === 'function' };
 }
 
-/** Whatever passes a test. */
+/** Field with a value that passes a test. */
 export function custom<Value>(wanted: string, fits: (value: unknown) => boolean): Field<Value> {
   return { type: 'custom', wanted, fits };
 }
 
-/** Whatever it is, somebody else checks it. */
+/** Field with any value, which is checked elsewhere. */
 export function anything<Value>(): Field<Value> {
   return { type: 'anything', wanted: 'anything', fits: () => true };
 }
@@ -225,7 +225,7 @@ export function object<F extends Fields>(inner: Schema<F>): Field<Input<F>, Pars
   };
 }
 
-/** The same, but it stays without defaults: what it changes is elsewhere. */
+/** Field with an object that stays without defaults: what it changes is elsewhere. */
 export function partial<F extends Fields>(inner: Schema<F>): Field<Input<F>, Given<F>> {
   return {
     ...object(inner),
@@ -271,7 +271,7 @@ export function list<Value, Each = unknown>(
   };
 }
 
-/** One of several kinds. What is wrong inside of an object says more than that no kind fits. */
+/** Field with one of several kinds. What is wrong inside of an object says more than that no kind fits. */
 export function either<const F extends readonly AnyField[]>(
   ...kinds: F
 ): Field<InputOf<F[number]>, OutputOf<F[number]>> {
@@ -288,18 +288,18 @@ export function either<const F extends readonly AnyField[]>(
   };
 }
 
-/** The same with a default, which may also be null: for "not given". All who are given no other share it: it is frozen. */
+/** Field with a default, which may also be null: for "not given". All who are given no other share it: it is frozen. */
 export const or = <Value, Output, Default extends Output | null>(
   field: Field<Value, Output>,
   usual: Default,
 ): Field<Value, Output, Default> =>
   ({ ...field, default: Object.freeze(usual) }) as Field<Value, Output, Default>;
 
-/** The same, and it must be given. */
+/** Field that must be given. */
 export const required = <Value, Output>(field: Field<Value, Output, any>) =>
   ({ ...field, isRequired: true }) as Field<Value, Output, never>;
 
-/** The same, and messages never show its value. */
+/** Field whose value no message shows. */
 export function secret<F extends AnyField>(field: F): F {
   return { ...field, isSecret: true };
 }

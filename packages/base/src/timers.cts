@@ -21,7 +21,7 @@ export const wallClock = { now: Date.now };
 /** Bound: fake timers replace methods of the object. */
 export const performance = {
   now: nodePerformance.now.bind(nodePerformance),
-  /** Not every runtime has it. */
+  /** Utilization of the loop, which not every runtime has. */
   eventLoopUtilization: nodePerformance.eventLoopUtilization?.bind(nodePerformance),
   nodeTiming: nodePerformance.nodeTiming,
 };

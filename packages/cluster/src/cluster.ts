@@ -55,7 +55,7 @@ export interface ClusterEvents {
   stall: [stall: ClusterStall];
   /** The number of processes that should run has changed. */
   scale: [change: { readonly from: number; readonly to: number; readonly utilization: number }];
-  /** All processes have ended, and the ports are free. */
+  /** Emitted when all processes have ended, and the ports are free. */
   close: [];
 }
 

@@ -55,7 +55,7 @@ export class Dispatch {
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  /** With other times (ms), for tests. */
+  /** Takes other times (ms), for tests. */
   constructor(times: { lookInterval?: number; maxWaitMs?: number } = {}) {
     this.#times = { lookInterval, maxWaitMs, ...times };
   }
@@ -100,7 +100,7 @@ export class Dispatch {
     this.#again([...handed, ...member.queue]);
   }
 
-  /** One of its servers was closed. True if it was the one that shared this socket. */
+  /** Notes that one of its servers was closed. Returns true if it was the one that shared this socket. */
   unlisten(process: ClusterProcess, server: number): boolean {
     if (this.#members.get(process)?.server !== server) return false;
     this.gone(process);

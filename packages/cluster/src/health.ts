@@ -150,7 +150,7 @@ function fromPrimary(timeout: number): Promise<ClusterHealth> {
 
 let recent: Promise<ClusterHealth> | null = null;
 
-/** One answer for all that ask at about the same time: anybody may, and the primary has connections to accept. */
+/** Returns one report for all that ask at about the same time: anybody may, and the primary has connections to accept. */
 function recentHealth(): Promise<ClusterHealth> {
   if (recent !== null) return recent;
   const asked = clusterHealth();

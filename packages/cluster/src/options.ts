@@ -14,7 +14,7 @@ export type Sticky =
   | { readonly header: string; readonly keepAlive?: boolean }
   | { readonly cookie: string; readonly keepAlive?: boolean };
 
-/** The same, checked. */
+/** Checked option `sticky`. */
 export type StickyKey =
   | { readonly by: 'address' }
   | { readonly by: 'header' | 'cookie'; readonly name: string };
@@ -213,8 +213,7 @@ function stickyOf(given: Sticky | undefined): { sticky: StickyKey | null; oneReq
 /** CPUs for a process's pools if none is left for a thread: one thread, on the core of its loop. */
 export const sharedCore = 0.5;
 
-/**
- * Whole CPUs for loops and threads: without the `reserve` (0 to 1, a share of them), rounded to the next whole one but never above
+/** Number of CPUs for loops and threads: without the `reserve` (0 to 1, a share of them), rounded to the next whole one but never above
  * what there is. At least 1.
  */
 export function usableCpus(cpus: number, reserve: number): number {

@@ -1,5 +1,4 @@
-/**
- * One process as the primary sees it: starting until it listens, ready, draining, gone. Only the methods here change that state, and
+/** Process as the primary sees it: starting until it listens, ready, draining, gone. Only the methods here change that state, and
  * it never goes back. Each state but ready has a deadline: a process that does not listen within `startTimeout`, or does not end
  * within its drain timeout, is killed and counts as late. The owner is told of each change once, and of the end with the reason.
  */
@@ -153,7 +152,7 @@ export class ClusterProcess {
     return within(timeout, this.#reported);
   }
 
-  /** One question at a time, and the next not at once: health reports must not keep all processes busy. */
+  /** Asks for a report, one at a time, and the next not at once: health reports must not keep all processes busy. */
   async #ask(): Promise<ProcessReport | null> {
     const ask = ++asks;
     const report = await new Promise<ProcessReport | null>((resolve) => {

@@ -8,7 +8,7 @@ import type { Settings } from './options.js';
 
 /** A server of a process asks for a socket to listen on. */
 export interface Query {
-  /** Of the server, in its process. */
+  /** Number of the server, in its process. */
   readonly server: number;
   /** True for the server of the application, false for other servers that it opens. */
   readonly isMain: boolean;

@@ -104,7 +104,7 @@ export class Slot implements ProcessOwner {
     return this.#current === null && this.#next === null;
   }
 
-  /** All processes, including starting and ending ones. */
+  /** Processes, including starting and ending ones. */
   get processes(): ClusterProcess[] {
     return [this.#current, this.#next?.process, ...this.#leaving].filter((each) => each != null);
   }

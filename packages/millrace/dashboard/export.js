@@ -1,4 +1,4 @@
-/** What is shown, as a file. */
+/** Exports what is shown as a file. */
 
 /** Seconds in sight, with the value of each line. */
 function shown(view, charts) {

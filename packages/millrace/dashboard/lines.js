@@ -1,6 +1,6 @@
-/** What the lines of charts are made from: functions that take a span and return lines. */
+/** Makers of the lines of charts: functions that take a span and return lines. */
 
-/** One line for each value of a label. */
+/** Makes a line for each value of a label. */
 export const by = (name, label, valuesOf, { rename = {}, last = [] } = {}) => {
   return (span) =>
     span.valuesOf(name, label).map((value) => ({
@@ -38,7 +38,7 @@ export const means = (name, label = 'source') =>
 /** Lines that can be told apart. */
 const mostLines = 6;
 
-/** One line for each of the routes with the most responses in sight. */
+/** Makes a line for each of the routes with the most responses in sight. */
 export const busiestRoutes = (valuesOf) => (span) => {
   const count = (where) =>
     span.rate('http_response_ms_count', { where }).reduce((sum, each) => sum + (each ?? 0), 0);
@@ -54,7 +54,7 @@ export const responseTimes = (quantile) =>
     span.level('http_response_ms', { where: { ...where, quantile }, across: 'max' }),
   );
 
-/** With several processes, one line for each as long as they can be told apart. */
+/** Makes a line for each of several processes, as long as they can be told apart. */
 export const perProcess = (label, valuesOf) => (span) => {
   if (span.processes.length === 1) return [{ label, values: valuesOf(span) }];
   if (span.processes.length > mostLines) return [{ label: 'highest', values: valuesOf(span) }];

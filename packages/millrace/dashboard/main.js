@@ -13,7 +13,7 @@ import { startTheme } from './theme.js';
 import { startTiles } from './tiles.js';
 import { View } from './view.js';
 
-/** As long as the server shows them. */
+/** Time in ms for which ended processes are shown, as by the server. */
 const shownEndedMs = 60_000;
 
 const store = new Store();

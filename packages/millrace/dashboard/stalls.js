@@ -10,7 +10,7 @@ import { time } from './format.js';
 const silentMs = 1200;
 const askEveryMs = 500;
 const mostShown = 5;
-/** Only there a watch can be reached: it listens on this address alone, and the policy of the page allows no other. */
+/** True on this machine, where alone a watch can be reached: it listens on this address alone, and the policy of the page allows no other. */
 const isHere = ['127.0.0.1', 'localhost'].includes(location.hostname);
 
 /**

@@ -1,9 +1,9 @@
-/** What has come in: half an hour of each series of each process, one value a second. */
+/** Store of what has come in: half an hour of each series of each process, one value a second. */
 
 /** Seconds that are kept. */
 export const capacity = 1800;
 
-/** No answer of a process is so late. */
+/** Lateness in seconds that no answer of a process has. */
 const setBackSeconds = 10;
 
 /** A series of one process: its name and labels apart, and its values by second. */
@@ -26,10 +26,10 @@ export class Process {
   columns = new Map();
   /** @type {Map<string, Column[]>} */
   byName = new Map();
-  /** When each second's sample was taken, in ms since 1970; another second's stands for none. */
+  /** Time of each second's sample, in ms since 1970; another second's stands for none. */
   stamps = new Float64Array(capacity);
   report = null;
-  /** Its watch: `{ port, recent }`; null without one. */
+  /** Watch of the process: `{ port, recent }`; null without one. */
   watch = null;
   /** Time of its last sample, in ms on the clock of this page. */
   heardAt = performance.now();
@@ -51,7 +51,7 @@ export class Process {
     for (const column of this.columns.values()) column.values[second % capacity] = column.last;
   }
 
-  /** Whether there is a sample of this second. */
+  /** Reports whether there is a sample of this second. */
   has(second) {
     return Math.round(this.stamps[second % capacity] / 1000) === second;
   }

@@ -67,7 +67,7 @@ export class View extends EventTarget {
       : processes.filter(({ info }) => info.id === this.process);
   }
 
-  /** Whole visible seconds, and one more on each side. */
+  /** Range of whole visible seconds, and one more on each side. */
   get span() {
     const [from, to] = this.bounds;
     return this.#span(Math.floor(from) - 1, Math.ceil(to) + 1);

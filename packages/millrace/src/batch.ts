@@ -108,13 +108,13 @@ export function batch<Item, Result>(
   });
 }
 
-/** One call of a batched function: its item, and the way back to whoever made it. Small, since there is one for each call. */
+/** Call of a batched function: its item, and the way back to the caller. Small, since there is one for each call. */
 class Call<Item, Result> {
   readonly item: Item;
   /** Of its promise, which sets them as it is made. */
   resolve!: (result: Result) => void;
   reject!: (error: unknown) => void;
-  /** Of a call with a key or a signal; null for all others. */
+  /** Bookkeeping of a call with a key or a signal; null for all others. */
   tracking: Tracking<Item, Result> | null = null;
 
   constructor(item: Item) {
@@ -140,10 +140,10 @@ interface Tracking<Item, Result> {
   settled: boolean;
   /** Listener on its signal. */
   watch: { readonly signal: AbortSignal; readonly onAbort: () => void } | null;
-  /** Of a leader: the calls that share its item, and how many of all these still wait for it. */
+  /** Calls that share the item of a leader, and the number of all these that still wait for it. */
   sharers: Call<Item, Result>[];
   waiting: number;
-  /** Of a leader: its place in the queue, and the batch it is in once it has left. */
+  /** Place of a leader in the queue, and the batch it is in once it has left. */
   event: BatchEvent | null;
   flight: Flight | null;
 }
@@ -220,7 +220,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   readonly #keyOf: ((item: Item) => unknown) | undefined;
   readonly #size: ((item: Item) => number) | undefined;
   readonly #engine: Engine<Call<Item, Result>>;
-  /** All calls go to one place: the queue's map needs one type. */
+  /** Entry of all calls: the queue's map needs one type. */
   readonly #entry;
   /** Queued calls by key. */
   readonly #byKey = new Map<unknown, Call<Item, Result>>();

@@ -214,7 +214,7 @@ export class GcTotals {
     weakCallbacks: new Pauses(),
   };
 
-  /** Since when they count, in ms. */
+  /** `since`: time in ms from which on they count. */
   constructor(readonly since: number) {}
 
   add(kind: GcKind | undefined, ms: number): void {

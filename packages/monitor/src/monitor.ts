@@ -69,7 +69,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   readonly #health = new HealthReport();
   readonly #since: number;
   #isStopped = false;
-  /** As they are now: two of them can be set. */
+  /** Thresholds as they are now: two of them can be set. */
   readonly #thresholds: OverloadOptions;
   #memoryLimit: { readonly bytes: number; readonly at: number } | null = null;
 

@@ -65,7 +65,7 @@ const sliceMs = 10_000;
 const mostRoutes = 100;
 const longestName = 100;
 
-/** Both slices of the route that is read. */
+/** Durations of both slices of the route that is read. */
 const both = new Durations();
 
 class Route {

@@ -1,5 +1,4 @@
-/**
- * One attempt to connect, with the client library, which is loaded when the first broker is asked for. And what is wrong with a broker,
+/** Attempt to connect, with the client library, which is loaded when the first broker is asked for. And what is wrong with a broker,
  * in a sentence that says the way out: an error is lasting where another attempt would not help soon. Its messages never show a
  * password.
  */
@@ -33,7 +32,7 @@ export function backOffMs(attempts: number): number {
   return full / 2 + (Math.random() * full) / 2;
 }
 
-/** One connection, which then comes back by itself whenever it is lost. Rejects with what the client says. */
+/** Opens a connection, which then comes back by itself whenever it is lost. Rejects with what the client says. */
 export async function connect(settings: BrokerSettings, name: string): Promise<NatsConnection> {
   const client = await loadClient();
   let attempts = 0;

@@ -18,7 +18,7 @@ export interface Streams {
   jsm: JetStreamManager;
 }
 
-/** Of the API: JetStream is not enabled, for the account or at all. */
+/** Codes of the API if JetStream is not enabled, for the account or at all. */
 const offCodes = [10039, 10076];
 
 /** Rejects with MILLRACE_E_BROKER when there is no JetStream, or no answer. */

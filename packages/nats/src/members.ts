@@ -38,7 +38,7 @@ const BYE = 6;
 
 /** The age of an entry in ms when its record left, as a double, goes before the rest of the record. */
 const ageBytes = 8;
-/** Of a STATE: the number of the part, and how many there are. */
+/** Bytes of the number of a part of a STATE, and of the number of parts. */
 const partBytes = 8;
 const keyBytes = 6;
 
@@ -389,7 +389,7 @@ const forgetSilentMs = 86_400_000;
 /** Most nodes, so that made-up names do not use up the memory; as many are remembered that are gone. */
 export const mostNodes = 10_000;
 
-/** The other nodes: when each was heard, and which version of its list is known; and those that are gone. */
+/** Other nodes: when each was heard, and which version of its list is known; and those that are gone. */
 export class Known {
   readonly #beatMs: number;
   readonly #nodes = new Map<string, Node>();
@@ -479,7 +479,7 @@ interface List<E> {
   bytes: number;
 }
 
-/** Of all lists. A node whose list did not fit is asked again at its next heartbeat. */
+/** Most bytes of all lists. A node whose list did not fit is asked again at its next heartbeat. */
 const defaultMostBytes = 64 * 1024 * 1024;
 
 /** Lists of other nodes that are on their way in several parts: bounded in bytes, all of them together. */

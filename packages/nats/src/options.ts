@@ -94,7 +94,7 @@ export function brokerSettings(given: string | BrokerOptions) {
   };
 }
 
-/** The same with its defaults. */
+/** Settings with their defaults. */
 export type BrokerSettings = ReturnType<typeof brokerSettings>;
 
 function urlsOf(given: string | readonly string[] | undefined): URL[] {

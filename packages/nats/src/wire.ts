@@ -7,7 +7,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** One message of a batch. What its flags mean depends on the subject. */
+/** Message of a batch. What its flags mean depends on the subject. */
 export interface WireRecord {
   readonly flags: number;
   readonly data: Uint8Array;
@@ -32,7 +32,7 @@ export function newNode(): string {
   return randomBytes(senderBytes).toString('base64url');
 }
 
-/** The same memory as a Buffer. */
+/** Returns a Buffer over the same memory. */
 export const bufferOf = (data: Uint8Array): Buffer =>
   Buffer.from(data.buffer, data.byteOffset, data.length);
 

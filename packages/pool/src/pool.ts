@@ -48,9 +48,9 @@ export const version: string = thisPackage.version;
 export interface PoolEvents {
   /** A worker failed while it had no task, or a task ran for longer than `closeTimeout`. */
   error: [error: Error];
-  /** There is room for tasks again. */
+  /** Emitted when there is room for tasks again. */
   drain: [];
-  /** All workers are full. */
+  /** Emitted when all workers are full. */
   needsDrain: [];
   /** A worker's code has posted a message of its own. */
   message: [value: unknown];
@@ -68,7 +68,7 @@ export interface CloseOptions {
 
 const countField = integer(0, 1024);
 
-/** Its types do not know the names of our events. */
+/** Base class, whose types do not know the names of our events. */
 const Emitter = EventEmitterAsyncResource as unknown as new (options: {
   name: string;
 }) => EventEmitter<PoolEvents> & Omit<EventEmitterAsyncResource, keyof EventEmitter>;

@@ -38,7 +38,7 @@ export interface Board {
   readonly startedMs: Float64Array;
   /** Run time in ms. */
   readonly tookMs: Float64Array;
-  /** One word: the worker's thread id of the system; 0 if unknown. */
+  /** Word with the worker's thread id of the system; 0 if unknown. */
   readonly systemThread: Int32Array;
 }
 
@@ -81,7 +81,7 @@ export type Definition = readonly [filename: string, name: string];
 /** A worker that has been told this many forgets them all at the next one; the main thread then forgets that it told them. */
 export const maxDefinitions = 1000;
 
-/** Of a task with an id, or a number of deliveries: how often it was begun before, and those two. */
+/** Origin of a task with an id, or a number of deliveries: how often it was begun before, and those two. */
 export type Origin = readonly [attempts: number, id: string | null, delivery: number | null];
 
 /** Tasks for a worker, numbered from `first`. All are for one function. */

@@ -37,7 +37,7 @@ export interface RunQueue {
 class PriorityQueues {
   readonly queues: FunctionQueue[] = [];
   size = 0;
-  /** Of the queue that was served last; one that was empty starts here. */
+  /** Time of the queue that was served last; one that was empty starts here. */
   servedMs = 0;
 }
 

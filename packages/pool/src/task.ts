@@ -193,7 +193,7 @@ export function batchSize({ waiting, workers, meanMs, sendMs, maxBatch }: BatchS
 export const replyMs = (size: number, waiting: number, workers: number): number =>
   waiting > 2 * workers * size ? 2 : 0.5;
 
-/** Longer tasks gain nothing from a second batch that is there when the first ends, in ms. */
+/** Duration in ms above which tasks gain nothing from a second batch that is there when the first ends. */
 const shortMs = 2;
 
 /** Reports whether a second batch may be sent to a worker that has one. */
@@ -214,7 +214,7 @@ export class Functions {
     return this.#byFile.get(filename)?.get(name) ?? this.#add(filename, name);
   }
 
-  /** The same; it is never forgotten. */
+  /** Returns a function that is never forgotten. */
   pin(filename: string, name: string): PoolFunction {
     const pinned = this.get(filename, name);
     if (!pinned.pinned) this.#count--;

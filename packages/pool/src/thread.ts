@@ -1,5 +1,4 @@
-/**
- * One worker thread, seen from the main thread: what it was sent, and which of that it has begun.
+/** Worker thread, seen from the main thread: what it was sent, and which of that it has begun.
  *
  * Each task that is sent gets the next number; its place on the board (`protocol.cts`) is the number's low bits, so numbers that are
  * not answered must not meet (`room`). All of them are between `#oldest` and `#next`, except where a long task is left behind:
@@ -73,7 +72,7 @@ export interface ThreadEvents {
   reply(thread: Thread, reply: Reply): void;
   /** Called with a message that its code posted by itself. */
   message(value: unknown): void;
-  /** One of the sides cannot read what the other has sent. */
+  /** Called if one of the sides cannot read what the other has sent. */
   broken(thread: Thread, what: 'tasks' | 'results'): void;
   /** A task has run for longer than it may. */
   timedOut(task: Task, timeoutMs: number): void;

@@ -66,7 +66,7 @@ export class Workers {
   coreLimit = Number.POSITIVE_INFINITY;
   /** Workers that ended unexpectedly. */
   crashed = 0;
-  /** True when no more workers start. */
+  /** True if no more workers start. */
   closed = false;
   readonly #settings: Settings;
   readonly #owner: TaskOwner;

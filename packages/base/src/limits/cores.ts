@@ -41,7 +41,7 @@ function coreTimes(root: string): CoreTimes[] {
   });
 }
 
-/** One core. */
+/** Core of the machine. */
 export interface Core {
   readonly cpu: number;
   /** 0 to 1, over the interval. */

@@ -38,7 +38,7 @@ export function limits(): Limits {
   return limitsOf('/');
 }
 
-/** With the files of another root folder, for tests. */
+/** Limits by the files of another root folder, for tests. */
 export function limitsOf(root: string): Limits {
   // Newer releases of libuv count quotas in availableParallelism(), in whole CPUs. So it is only asked in second place.
   const affinity = allowedCpus(root)?.length ?? availableParallelism();

@@ -87,7 +87,7 @@ export type HealthCheckFunction = (
 export interface StatusRouteOptions {
   /** Path of the route. Default: /status. */
   url?: string;
-  /** Any options of a route but `schema`. Default: none. */
+  /** Options of the route, but `schema`. Default: none. */
   routeOpts?: object;
   /** The schema of the request. Entries of its `response` replace the usual ones; properties of that for 200 are added. Default: none. */
   routeSchemaOpts?: object;

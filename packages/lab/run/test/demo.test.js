@@ -14,10 +14,7 @@ test('two arms end to end: a table, code 0, and without a terminal the chat does
     /^ {2}\[4\/4\] equal load, round 1, adaptive .* messages\/s .* done\)$/m,
   );
   // A dash where a busy machine has let nothing through for a second.
-  assert.match(
-    demo.output,
-    /^ {2}delivered messages\/s +[\d,.]+ +[\d,.]+ +(<?[\d.]+|–)× {2}\w+$/m,
-  );
+  assert.match(demo.output, /^ {2}delivered messages\/s +[\d,.]+ +[\d,.]+ +(<?[\d.]+|–)× {2}\w+$/m);
   assert.match(demo.output, /^ {2}lost +0 +0$/m);
   assert.match(demo.output, /No terminal/);
   assert.doesNotMatch(demo.output, /\r|NaN|undefined/);

@@ -41,7 +41,7 @@ type Lookup = (this: unknown, ...args: unknown[]) => unknown;
 interface Flight {
   /** Ends the boarding; others join until then. */
   timer: NodeJS.Timeout | null;
-  /** All but the first caller. */
+  /** Callers but the first one. */
   readonly waiting: PendingCallback[];
 }
 
@@ -50,9 +50,9 @@ const counters = { lookups: 0, shared: 0, kept: 0 };
 
 /** Ms from the beginning of a flight in which others join it. */
 const boardingMs = 50;
-/** Longer ones are no names; Node.js refuses some without a look-up. */
+/** Length of the longest name; Node.js refuses some longer ones without a look-up. */
 const longestName = 255;
-/** More answers than this are not kept; the oldest ones go. */
+/** Most answers that are kept; the oldest ones go. */
 const mostKept = 1000;
 /** Codes of errors that say that no name server has answered. */
 const noAnswer: readonly unknown[] = ['EAI_AGAIN', 'EAI_FAIL'];
@@ -270,7 +270,7 @@ const isReadable = (options: object): boolean =>
 const isAbsentOr = (type: string, value: unknown): boolean =>
   value === undefined || value === null || typeof value === type;
 
-/** Both begin alike, in Node.js 20 to 24. Of an unknown release they are left alone. */
+/** Reports whether a function is that of Node.js 20 to 24, where both begin alike. Of an unknown release they are left alone. */
 function isOfNode(method: unknown): boolean {
   return /^function lookup\(hostname, options(, callback)?\) \{\s+let hints = 0;/.test(
     String(method),

@@ -45,7 +45,7 @@ export interface Part {
   off(): void;
 }
 
-/** All features of this thread, by name. */
+/** Features of this thread, by name. */
 export type Features = Readonly<Record<FeatureName, Feature>>;
 
 /** Address and port of the dashboard. */

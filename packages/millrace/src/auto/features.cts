@@ -101,7 +101,7 @@ class Parts implements Part {
   }
 }
 
-/** They act on classes of Node.js in whose place Bun has its own. */
+/** Reports whether a feature acts on classes of Node.js in whose place Bun has its own. */
 const isUnreachable = (name: FeatureName): boolean =>
   process.versions.bun !== undefined && ['ws', 'reads', 'guard'].includes(name);
 

@@ -288,7 +288,7 @@ export class FileCallsPart implements Part {
     return true;
   }
 
-  /** Not if calls are but refused: there is nothing yet that the next turn could have too much of. */
+  /** Renews the budget, but not if calls are only refused: there is nothing yet that the next turn could have too much of. */
   readonly #renewLater = onceAt(atTurnEnd, () => {
     this.#calls = callsOfTurn;
     this.#bytes = bytesOfTurn;
@@ -338,7 +338,7 @@ function readingCallback(args: readonly unknown[]): Method | null {
   return isMode ? functionOf(callback) : null;
 }
 
-/** Not a Proxy, which would see how it is bound. */
+/** Returns the value if it is a function, but no Proxy, which would see how it is bound. */
 const functionOf = (value: unknown): Method | null =>
   typeof value === 'function' && !isProxy(value) ? (value as Method) : null;
 
@@ -356,7 +356,7 @@ const isPath = (value: unknown): value is Path => typeof value === 'string' || i
 const isWhole = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** By the type of the mount, without asking its file system, which may not answer. Null: this cannot be read now. */
+/** Reports whether a file is local, by the type of the mount, without asking its file system, which may not answer. Null: this cannot be read now. */
 function isLocal(id: number): boolean | null {
   try {
     const mounts = readFileSync('/proc/self/mountinfo', 'latin1').split('\n');
@@ -367,7 +367,7 @@ function isLocal(id: number): boolean | null {
   }
 }
 
-/** It warns of each system call that is made on the loop. */
+/** Reports whether Node.js warns of each system call on the loop. */
 const tracesSyncIo = (): boolean =>
   [...process.execArgv, process.env?.NODE_OPTIONS ?? ''].some((options) =>
     /--trace[-_]sync[-_]io/.test(options),

@@ -13,7 +13,7 @@ const names = [
   ...(['openFileHandle', 'writeBuffer', 'writeString'] as const),
 ];
 
-/** One of the functions. */
+/** Name of one of the functions. */
 export type BindingName = (typeof names)[number];
 type Binding = Record<BindingName, unknown>;
 

@@ -44,7 +44,7 @@ interface Original {
   readonly begins: RegExp;
 }
 
-/** All of them begin by completing their options, in Node.js 20 to 24. Those of an unknown release are left alone. */
+/** Functions of Node.js 20 to 24, all of which begin by completing their options. Those of an unknown release are left alone. */
 const originals: readonly Original[] = [
   ...['readFile', 'appendFile'].map((name) => ({
     target: promises,
@@ -169,7 +169,7 @@ function reasonToLeave({ target, name, title }: Original): string {
     : replacedBefore(title);
 }
 
-/** From Node.js 26 on a file may be in a file system that the program has mounted (`node:vfs`). */
+/** Reports whether a file may be virtual: from Node.js 26 on it may be in a file system that the program has mounted (`node:vfs`). */
 function mayBeVirtual(method: unknown): boolean {
   return /^async function \w+\([^)]*\) \{[\s\S]*\bvfsState\b/.test(String(method));
 }

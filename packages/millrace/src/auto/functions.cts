@@ -74,7 +74,7 @@ export function pass(original: Method, caller: unknown, args: readonly unknown[]
   }
 }
 
-/** The same for an async function. */
+/** Calls an async function of Node.js, with its stacks. */
 export function passPromise(
   original: Method,
   caller: unknown,

@@ -4,7 +4,7 @@ import type { Monitor, MonitorOptions } from '@millrace/monitor' with {
 import type { Part } from './feature.cjs';
 import { checkModules, sentence } from './functions.cjs';
 
-/** One monitor of this thread, for metrics, the dashboard and whoever asks `sources()`. */
+/** Monitor of this thread, for metrics, the dashboard and whoever asks `sources()`. */
 export class MonitorPart implements Part {
   why: string | null = null;
   #monitor: Monitor | null = null;

@@ -24,7 +24,7 @@ export class StallsPart implements Part {
     return this.#watch?.why ?? null;
   }
 
-  /** At once: the first turn of the application may be the one that blocks. */
+  /** Starts the watch at once: the first turn of the application may be the one that blocks. */
   on(): undefined {
     checkModules();
     if (this.#watch !== null) return;

@@ -91,7 +91,7 @@ export class Dispatcher implements Sink {
     return this.#engine.options.policy === 'direct';
   }
 
-  /** One try for many events: it is entered again only after a failure. */
+  /** Delivers many events in one try, which is entered again only after a failure. */
   #deliverFrom(batch: Batch): void {
     const { events } = batch;
     let i = 0;

@@ -11,7 +11,7 @@ import type { Tick } from './queue.js';
 export interface Host {
   /** Time in ms; may be read once and kept for the rest of a loop turn. */
   now(): number;
-  /** The same for an event that is pushed: one object for all events of that time. */
+  /** Time for an event that is pushed: one object for all events of that time. */
   tick(): Tick;
   /** Asks for one call of `turn()` at the dispatch point. */
   schedule(): void;

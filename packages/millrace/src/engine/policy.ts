@@ -130,7 +130,7 @@ const settlesFor = 8;
 const trial = 4;
 /** Windows from one that does not hold to the next, after the trial; doubled each time. */
 const distances = { first: 8, longest: 128 };
-/** Less saved CPU per event than this, and holding is switched off. */
+/** Least share of CPU saved per event; below it holding is switched off. */
 const leastSaving = 0.02;
 /** A greater fall of the rate than this, and senders wait for what is held. */
 const mostSlowdown = 0.05;
@@ -219,7 +219,7 @@ export class Comparison {
     return this.#holds ? null : 'comparison window';
   }
 
-  /** The same with a saving and a slowdown that are given; null: not known. */
+  /** Asks with a saving and a slowdown that are given; null: not known. */
   askGiven(now: number, saving: number | null, slowdown: number | null): NotHolding | null {
     if (this.#backoff.lasts(now)) return this.#reason;
     this.throwAway();

@@ -29,7 +29,7 @@ const fewTypes = 1024;
 /** Removed and taken events are moved out of the way when there are this many, and more of them than others. */
 const worthMoving = 64;
 
-/** More than any queue can hold; a small integer, which compares faster than Infinity. */
+/** Limit above what any queue can hold; a small integer, which compares faster than Infinity. */
 export const unlimited = 2 ** 30;
 
 /** A time in ms, shared by the events of a loop turn: a number of its own in each would be an allocation more. */
@@ -185,7 +185,7 @@ class Lane {
     this.#tidy();
   }
 
-  /** One of its events, which is not the oldest or is, has been marked as removed. */
+  /** Notes that one of its events, the oldest or not, has been marked as removed. */
   removed(): void {
     this.count--;
     this.#tidy();
@@ -307,7 +307,7 @@ export class Queue {
     this.#types = types;
   }
 
-  /** The same types and settings in another order; only for an empty queue. */
+  /** Returns a queue with the same types and settings in another order; only for an empty queue. */
   reordered(order: Order): Queue {
     // Lanes that were emptied one by one still think that they are listed, and entries keep their lanes.
     this.#sortLanes();
@@ -462,7 +462,7 @@ export class Queue {
     return isAged(this.#head(LOW), agedAt) || (isAged(this.#head(NORMAL), agedAt) && !isAlone);
   }
 
-  /** Everything leaves, each class as it is: no choice to make, only the order. */
+  /** Takes everything, each class as it is: no choice to make, only the order. */
   #takeAll(agedAt: number): BatchEvent[] {
     const normals = isAged(this.#head(NORMAL), agedAt)
       ? this.#lanes[NORMAL].countAfter(agedAt, normalPerLow)

@@ -66,7 +66,7 @@ export class Commit implements AppendRequest, Step {
     this.mode = mode;
   }
 
-  /** Only if the path was spelled the same: it is part of the error that a caller gets. */
+  /** Reports whether a record may join: only if the path was spelled the same, as it is part of the error that a caller gets. */
   takes(path: Path, mode: number, bytes: number): boolean {
     return (
       this.#open &&
@@ -147,7 +147,7 @@ export class Commit implements AppendRequest, Step {
 
 const isAborted = ({ options }: Append): boolean => options.signal?.aborted === true;
 
-/** After the microtasks: callers whose promises the last commit has just resolved can still have their next record in this one. */
+/** Starts commits after the microtasks: callers whose promises the last commit has just resolved can still have their next record in this one. */
 const starting = new Turn<Commit>(afterMicrotasks, (commits) => {
   for (const commit of commits) commit.write();
 });

@@ -4,7 +4,7 @@
  */
 import type { Records } from './records.js';
 
-/** One file to read whole. */
+/** File to read whole. */
 export interface ReadRequest {
   /** Path as its caller wrote it, and as errors name it. Never a URL, never with a NUL inside. */
   readonly path: string | Buffer;
@@ -22,13 +22,13 @@ export interface ReadRequest {
   readonly tooLarge: (() => void) | null;
 }
 
-/** One commit to one file. */
+/** Commit to a file. */
 export interface AppendRequest {
   readonly path: string | Buffer;
   readonly base: string | null;
   /** Records in order, until `done` is called. */
   readonly records: Records;
-  /** Of a file that the commit creates, before the umask: 0o666 unless the caller said otherwise. */
+  /** Mode of a file that the commit creates, before the umask: 0o666 unless the caller said otherwise. */
   readonly mode: number;
   /** The bytes are on the disk (fdatasync) before `done` is called. */
   readonly durable: boolean;

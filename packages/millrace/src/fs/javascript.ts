@@ -67,7 +67,7 @@ interface Waiting {
 
 type Failure = NodeJS.ErrnoException | null;
 
-/** Enough to keep the threads busy, few enough that the threadpool can take what others want within a millisecond or so. */
+/** Most operations under way: enough to keep the threads busy, few enough that the threadpool can take what others want within a millisecond or so. */
 const maxRunning = 8 * Math.min(1024, Math.max(1, Number(process.env?.UV_THREADPOOL_SIZE) || 4));
 
 const gate = new Gate(maxRunning);
@@ -107,14 +107,14 @@ function readOne(request: ReadRequest): void {
   });
 }
 
-/** One commit: open, write, sync, close. */
+/** Commit: open, write, sync, close. */
 class Commit {
   readonly #request: AppendRequest;
   readonly #bytes: Uint8Array;
   #fd = -1;
   /** Below 0: there is no file, so not even an empty record is in it. */
   #written = -1;
-  /** Of the records that are not wholly written, and of those that are. */
+  /** Failure of the records that are not wholly written, and of those that are. */
   #failure: Failure = null;
   #late: Failure = null;
 

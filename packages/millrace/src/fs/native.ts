@@ -40,7 +40,7 @@ const mostAtOnce = 512;
 
 const fields = 4;
 const [resultAt, placeAt, syscallAt] = [1, 2, 3];
-/** Of the counts that the addon shares. */
+/** Places of the counts that the addon shares. */
 const [jobsAt, filesLeftAt, bytesLeftAt] = [1, 2, 3];
 const syscalls = ['open', 'fstat', 'read', 'write', 'fdatasync', 'close'];
 
@@ -303,7 +303,7 @@ function give(request: ReadRequest, bytes: Buffer, at: number, length: number, o
   request.done(null, copy);
 }
 
-/** Whatever cannot be read whole, and every rare error, is left to Node.js: the outcome is its own. */
+/** Leaves a file that cannot be read whole, and every rare error, to Node.js: the outcome is its own. */
 function fail(request: ReadRequest, code: number, descriptor: number): void {
   if (code === ENOENT) request.done(systemError(code, 'open', request.path), undefined);
   else if (code === ESPIPE && descriptor >= 0) readFifo(request, descriptor);

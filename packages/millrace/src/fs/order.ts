@@ -13,7 +13,7 @@ import { baseOf, fromBase, isAborted, opening, type Path, snapshot, toPath } fro
 import { beginWrite, endWrite, refuse, weightOf } from './bounds.js';
 import { Deferred, nodeWriteFile, stat } from './node-fs.js';
 
-/** One thing to do with a file. Calls `leave()` of its chain when it is over. */
+/** Step of work on a file. Calls `leave()` of its chain when it is over. */
 export interface Step {
   /** May run beside other shared steps: it only reads. */
   readonly shared: boolean;
@@ -45,7 +45,7 @@ export class Chains {
   }
 }
 
-/** Of the functions that programs call by name. */
+/** Chains of the functions that programs call by name. */
 export const ordered = new Chains();
 
 /** The chain that a call on this path has to wait for. */

@@ -8,7 +8,7 @@ import { backend } from './native.js';
 import { Deferred, nodeReadFile, rejectAborted, rejection } from './node-fs.js';
 import { type Chain, chainAt, type NodeCall, passOn, type Step } from './order.js';
 
-/** One file to read, gathered with the others of its tick. Counts as under way until `done`. */
+/** Read of a file, gathered with the others of its tick. Counts as under way until `done`. */
 export class Read extends Deferred<Buffer | string> implements ReadRequest {
   readonly path: Path;
   readonly base: string | null;
@@ -60,7 +60,7 @@ class OrderedRead extends Read implements Step {
   }
 }
 
-/** All reads of one tick, which are handed over in the `process.nextTick` queue of that tick. */
+/** Reads of one tick, which are handed over in the `process.nextTick` queue of that tick. */
 const gathered = new Turn<ReadRequest>(nextTick, (reads) => {
   counters.reads += reads.length;
   counters.readBatches++;

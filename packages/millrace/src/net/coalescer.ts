@@ -1,5 +1,4 @@
-/**
- * One coalesced socket. Everything is done with `cork()` and `uncork()` of the stream, on this socket alone: what is held
+/** Coalesced socket. Everything is done with `cork()` and `uncork()` of the stream, on this socket alone: what is held
  * is in the stream's own buffer, in order with everything else, and its callbacks, errors and end are the stream's.
  */
 import type { Socket } from 'node:net';
@@ -53,7 +52,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
   #on = true;
   /** Something has already left in this turn: what follows can wait for its end. */
   #open = false;
-  /** One of the socket's corks is ours. */
+  /** True if one of the socket's corks is ours. */
   #held = false;
   #ending = false;
   #writes = 0;

@@ -40,5 +40,5 @@ export function enlarge(socket: Socket, options: EnlargeOptions = {}): Enlarged 
   return enlarger;
 }
 
-/** Without the addon. */
+/** Result without the addon. */
 const inert: Enlarged = Object.freeze({ active: false, off() {}, stats: () => null });

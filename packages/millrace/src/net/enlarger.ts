@@ -1,5 +1,4 @@
-/**
- * One enlarged socket. Node reads a stream with two callbacks of its own, which the addon wraps; it has to be told when
+/** Enlarged socket. Node reads a stream with two callbacks of its own, which the addon wraps; it has to be told when
  * they are set again, and before the handle is closed, which are calls of the handle's methods.
  */
 import type { Socket } from 'node:net';
@@ -48,7 +47,7 @@ interface Handle {
 interface Connection {
   readonly handle: Handle;
   readonly fd: number;
-  /** Of the addon. */
+  /** Place of the socket in the addon. */
   readonly place: number;
   readonly patches: Patch[];
 }

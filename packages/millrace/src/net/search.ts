@@ -10,7 +10,7 @@ import { type ReadOptions, readOptionCount } from './read-options.js';
 
 export interface Sought {
   readonly options: ReadOptions;
-  /** Of the socket as it is now; below 0: nothing to look for. */
+  /** Descriptor of the socket as it is now; below 0: nothing to look for. */
   descriptor(): number;
   /** A place of the addon, or an error, which is below 0, also where there was nothing to look for. */
   found(place: number): void;

@@ -197,7 +197,7 @@ function wrongWith(given: unknown): string | null {
   return 'the pool is of a pg without pipeline mode; install pg 8.23 or later';
 }
 
-/** One query, from its call until it has settled. */
+/** Query, from its call until it has settled. */
 class Query {
   readonly config: unknown;
   readonly values: unknown;
@@ -236,7 +236,7 @@ class Query {
     this.#callback = callback;
   }
 
-  /** Only the first call counts. */
+  /** Settles the query. Only the first call counts. */
   settle(error: Error | null | undefined, result?: unknown): void {
     if (this.isSettled) return;
     this.isSettled = true;
@@ -286,7 +286,7 @@ class Lane {
   /** True while it drains: it takes no further queries. */
   isClosing = false;
   isGone = false;
-  /** Its first error, for which the client is removed. */
+  /** First error of the client, for which it is removed. */
   failed: unknown;
   /** Time of its last result. */
   doneMs = 0;

@@ -7,7 +7,7 @@ import { print, tell } from '@millrace/base/command';
 import { nearest } from '@millrace/base/schema';
 import { lab } from './lab.js';
 
-/** One command of `millrace`. */
+/** Command of `millrace`. */
 interface Command {
   /** A line for the list of commands. */
   summary: string;

@@ -125,7 +125,7 @@ export class Gatherer implements TurnMember {
     return true;
   }
 
-  /** Everything that was gathered leaves now. */
+  /** Sends everything that was gathered. */
   flush(): void {
     const outboxes = this.#listed;
     if (outboxes.length === 0) return;

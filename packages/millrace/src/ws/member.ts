@@ -1,5 +1,4 @@
-/**
- * One member of rooms: the rooms it is in, and what it has not taken yet. A member that does not keep up has a backlog of its own,
+/** Member of rooms: the rooms it is in, and what it has not taken yet. A member that does not keep up has a backlog of its own,
  * bounded in bytes, so that it costs nobody else anything. How it is written to depends on what it is: a WebSocket, below, or an event
  * stream (stream-member.ts).
  */
@@ -135,7 +134,7 @@ export abstract class Member<C extends Chunk = Chunk> {
 
   // ---- what a kind of member knows
 
-  /** Not closing or gone, nor with its stream ended or destroyed, which is noticed a little later. */
+  /** False if it is closing or gone, or with its stream ended or destroyed, which is noticed a little later. */
   abstract get isOpen(): boolean;
   /** Bytes that wait in its streams for the kernel to take them. */
   protected abstract get bufferedBytes(): number;
@@ -144,7 +143,7 @@ export abstract class Member<C extends Chunk = Chunk> {
    * `drain` is called later.
    */
   protected abstract isReady(): boolean;
-  /** The same between two pieces of a backlog. */
+  /** Reports whether it takes more, between two pieces of a backlog. */
   protected abstract get takesMore(): boolean;
   /** Calls `drain` when a backlog may go on. Never throws: a member whose write fails harms no other. `isBehind`: more is pending than is allowed. */
   protected abstract send(content: Joined<C>, isBehind: boolean): void;
@@ -162,7 +161,7 @@ export abstract class Member<C extends Chunk = Chunk> {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** The same, for messages the first of which may have a key. */
+  /** Room for messages the first of which may have a key. */
   protected roomFor(_content: Joined<C>): number {
     return this.room;
   }
@@ -185,7 +184,7 @@ export abstract class Member<C extends Chunk = Chunk> {
     this.backlog = null;
   }
 
-  /** The same, but what waits is still written first. */
+  /** Releases the member when what waits is written. */
   releaseWhenDrained(): void {
     this.isLeaving = true;
     if (this.backlog === null) this.release();
@@ -345,9 +344,9 @@ export class SocketMember extends Member<Frame> implements Receiver<Joined> {
   readonly #socket: Socket;
   readonly #sender: Sender | undefined;
   readonly #wire: Wire;
-  /** Only ws itself can encode for it: compression keeps a state per socket, and what a client sends is masked. */
+  /** True if only ws itself can encode for it: compression keeps a state per socket, and what a client sends is masked. */
   readonly #encodedByWs: boolean;
-  /** Since it gets messages with keys; null before. */
+  /** Pace of its writes since it gets messages with keys; null before. */
   #pace: Pace | null = null;
   /** The data of the last ping. */
   #ping: Buffer | null = null;

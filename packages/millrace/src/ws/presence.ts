@@ -61,7 +61,7 @@ export interface PresenceEntry {
 
 /** An entry beside its bytes, in memory. */
 const overheadBytes = 512;
-/** Of all entries that other nodes have; they cost about as much memory. */
+/** Most bytes of all entries that other nodes have; they cost about as much memory. */
 const defaultMostBytes = 2 ** 30;
 
 export const costOf = ({ bytes }: PresenceEntry): number => bytes + overheadBytes;
@@ -143,7 +143,7 @@ class Changes {
     if (this.#tell !== undefined) this.#of(room, reason).joined.add(presence);
   }
 
-  /** Whoever also came in this turn was never there for anybody. */
+  /** Notes that a presence left. One that also came in this turn was never there for anybody. */
   left(room: string, presence: Presence, reason: PresenceReason): void {
     if (this.#tell === undefined) return;
     for (const each of ['member', 'node'] as const) {
@@ -205,7 +205,7 @@ export interface PresenceList {
   replace(node: string, entries: readonly PresenceEntry[], reason: PresenceReason): number;
 }
 
-/** Of a process without others. */
+/** Log of a process without others. */
 const noLog: PresenceLog = { joined() {}, left() {} };
 
 /** A presence as a record. Throws MILLRACE_E_INVALID_ARGUMENT for data that cannot be cloned. */
@@ -223,7 +223,7 @@ function encode(room: string, { id, data }: Presence): Buffer {
 
 const noPresences: readonly Presence[] = [];
 
-/** All presences, on this node and on others. */
+/** Presences on this node and on others. */
 export class Presences implements PresenceList {
   readonly node: string;
   log: PresenceLog = noLog;

@@ -539,7 +539,7 @@ class FanOut implements Sink<Frame> {
   discard(_event: BatchEvent<Frame>): void {}
 }
 
-/** One batch on its way out: natively, all of it together, where that is possible. */
+/** Batch on its way out: natively, all of it together, where that is possible. */
 class Sending {
   readonly #volley = Volley.take<Joined>();
   /** Members that must be written to through ws or their streams; that may run other code, so they come last. */

@@ -38,7 +38,7 @@ export class Sequence implements Content {
   /** Bytes. */
   readonly length: number;
   readonly frames: number;
-  /** Its place among the groups of the turn that is ending; -1 before. */
+  /** Place among the groups of the turn that is ending; -1 before. */
   group = -1;
   #bytes: Buffer | null = null;
   #parts: readonly [Buffer] | null = null;

@@ -60,7 +60,7 @@ function nativeBackend(): FanOutBinding | null {
   return backend() === 'js' ? null : binding;
 }
 
-/** One socket of a volley. */
+/** Socket of a volley. */
 export interface Receiver<C extends Content = Content> {
   /** Told how many bytes the socket took, or a negative code. Must not throw. */
   sent(result: number, content: C): void;
@@ -86,7 +86,7 @@ export class Volley<C extends Content = Content> {
     this.#native = native;
   }
 
-  /** One to use until `send()`; null where there are no native sends. */
+  /** Returns a volley to use until `send()`; null where there are no native sends. */
   static take<C extends Content>(): Volley<C> | null {
     const native = nativeBackend();
     if (native === null) return null;

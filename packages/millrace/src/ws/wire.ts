@@ -14,7 +14,7 @@ import type { Content } from './content.js';
 /** Called when a write is over, as by `stream.write()`. */
 export type WriteCallback = (error?: Error | null) => void;
 
-/** Whoever keeps bytes back for a socket until the end of the turn. */
+/** Holder of bytes that are kept back for a socket until the end of the turn. */
 export interface Holder {
   /** Writes what is kept back to the stream, now. */
   release(): void;
@@ -50,7 +50,7 @@ const notASocket = [-constants.errno.ENOTSOCK, -constants.errno.EBADF];
 
 export class Wire {
   readonly socket: Socket;
-  /** Whoever keeps bytes back for the socket just now. Only a guarded socket has one. */
+  /** Holder that keeps bytes back for the socket just now. Only a guarded socket has one. */
   holder: Holder | null = null;
   /** Bytes that were sent past the stream. */
   sentBytes = 0;
@@ -199,7 +199,7 @@ const countingAll: PropertyDescriptor & ThisType<Internals> = {
 };
 
 const guardNames = ['write', 'end', 'destroy'] as const;
-/** One function each for all sockets, so that a socket costs no closure. */
+/** Guards, shared by all sockets, so that a socket costs no closure. */
 const guards = Object.fromEntries(guardNames.map((name) => [name, guarded(name)])) as Record<
   (typeof guardNames)[number],
   Method

@@ -6,8 +6,9 @@ import { child } from './helper.js';
 const active = `process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length`;
 
 const cases = {
-  'with nothing pushed, with a held batch that was cancelled, with retained events, and after close': [
-    `new BatchEmitter({ policy: 'fixed', retain: true });
+  'with nothing pushed, with a held batch that was cancelled, with retained events, and after close':
+    [
+      `new BatchEmitter({ policy: 'fixed', retain: true });
      const held = new BatchEmitter({ policy: 'fixed', maxDelay: 60000 });
      const event = held.push('x', []);
      const retaining = new BatchEmitter({ retain: { maxAge: 2147483647 } });
@@ -21,8 +22,8 @@ const cases = {
        console.log('timers', before - ${active});
      }));
      process.on('exit', () => console.log('exit', held.queued(), retaining.stats().retained.count));`,
-    ['timers 1', 'exit 0 1'],
-  ],
+      ['timers 1', 'exit 0 1'],
+    ],
   'with queued events, which are delivered': [
     `const e = new BatchEmitter();
      e.on('x', (n) => console.log(n));

@@ -29,7 +29,7 @@ interface Series {
   number: number;
 }
 
-/** All monitors of a thread count the same. */
+/** Metrics of which all monitors of a thread count the same. */
 const shared = ['gc_pause_ms_total', 'context_switches_total', 'system_calls_total'];
 
 const combines = new Map<string, Combine>();

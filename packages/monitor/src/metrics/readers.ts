@@ -287,7 +287,7 @@ function tasks(stats: TasksFigures, add: Add): void {
 type ClusterFigures = Figures<
   'wanted' | 'ready' | 'waitingConnections' | 'refusedConnections' | 'deaths'
 > & {
-  /** Of the processes, by state. */
+  /** Stalls of the processes, by state. */
   readonly stalls: { readonly counts: Counts; readonly durations: Counts };
 };
 

@@ -11,7 +11,7 @@ export interface Family {
    * it is `max` across objects, the quantiles alone.
    */
   readonly kind: Kind;
-  /** One sentence. */
+  /** Description in one sentence. */
   readonly help: string;
   readonly labels: readonly string[];
   /** Unit in UCUM: `ms`, `By`, `1` for shares, and counted things in braces, as `{event}`. */
@@ -23,7 +23,7 @@ export interface Family {
   readonly across: 'sum' | 'max';
 }
 
-/** One value. */
+/** Value of a metric. */
 export interface Point {
   /** Name of the family; for the totals of a summary with `_sum` or `_count`. */
   readonly name: string;

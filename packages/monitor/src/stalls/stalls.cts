@@ -64,7 +64,7 @@ export interface StallStats {
 
 /** Diagnostics channel that publishes each past stall; the message is the {@link Stall}. */
 const over = channel('millrace:stall');
-/** The same for stalls of worker threads, while they last and at their end; the message is the {@link WorkerStall}. */
+/** Diagnostics channel of stalls of worker threads, while they last and at their end; the message is the {@link WorkerStall}. */
 const ofWorkers = channel('millrace:worker-stall');
 const kept = 100;
 /** Most starts of the watchdog. */

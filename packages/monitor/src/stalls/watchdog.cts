@@ -41,7 +41,7 @@ const sampleMs = 20;
 /** Samples with a function of the program before the first line about a stall, which comes after `firstLineMs` at the latest. */
 const firstSamples = 5;
 const firstLineMs = 500;
-/** The same where the program has to be paused for a sample, which takes longer. */
+/** Latest time of the first line where the program has to be paused for a sample, which takes longer. */
 const pausedLineMs = 2000;
 /** Samples without a function of the program before it is paused at its calls, and the most such pauses in a stall. */
 const emptySamples = 2;
@@ -94,7 +94,7 @@ class Watchdog {
   #nextId: number;
   /** Time in ms until which this thread may sleep; a later look or probe is late. */
   #due = performance.now();
-  /** This thread's time on a CPU and waiting for one, at the last look or probe, in ms. */
+  /** CPU time of this thread, and its time waiting for a CPU, at the last look or probe, in ms. */
   #ownMs = 0;
 
   constructor(settings: WatchdogStart) {

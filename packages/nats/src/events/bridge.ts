@@ -61,7 +61,7 @@ export interface BridgeStats {
   unfit: number;
   /** Events of other nodes that arrived for the emitter. */
   received: number;
-  /** Of these, events that the emitter refused: its queue is full, or it is closed. */
+  /** Number of these that the emitter refused: its queue is full, or it is closed. */
   refused: number;
   /** Events of other nodes whose names are not bridged here. */
   ignored: number;
@@ -286,7 +286,7 @@ interface Tapped {
 
 const tapped = new WeakMap<EventEmitter, Tapped>();
 
-/** Both ends of a tap. */
+/** Ends of a tap. */
 interface Tap {
   /** Emits by the emitter's own `emit()`, or `push()` if there is a priority and the emitter has classes. */
   emit(name: string, args: unknown[], priority: Priority | undefined): void;

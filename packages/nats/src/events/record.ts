@@ -45,7 +45,7 @@ export function nameOf({ flags, data }: WireRecord): string | null {
   return bufferOf(data).toString('utf8', 1, 1 + data[0]!);
 }
 
-/** The rest of it; null for what is not of this format. Its memory is its own. */
+/** Decodes the rest of an event; null for what is not of this format. Its memory is its own. */
 export function decodeEvent({
   flags,
   data,

@@ -114,7 +114,7 @@ export function pack(head: Head, parts: readonly Part[]): WireRecord {
   return { flags: 0, data: join(JSON.stringify(head), parts) };
 }
 
-/** Anything else. Throws the TypeError of JSON for what it cannot express: BigInt, circles. */
+/** Packs any other values. Throws the TypeError of JSON for what it cannot express: BigInt, circles. */
 export function packValues(head: Head): WireRecord {
   const parts: Part[] = [];
   const json = JSON.stringify(head, function (this: Record<string, unknown>, key, value) {
@@ -232,7 +232,7 @@ export const areTexts = (value: unknown): value is string[] =>
 export class RemotePacket {
   readonly type: number;
   nsp = '';
-  /** Of an acknowledgement; each node has its own. */
+  /** Id of an acknowledgement; each node has its own. */
   id: number | undefined = undefined;
   /** Key that its sender has found. */
   readonly key: string | number | undefined;

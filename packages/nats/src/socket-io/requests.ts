@@ -55,7 +55,7 @@ export class Requests {
     this.#sender = sender;
   }
 
-  /** The other nodes. */
+  /** Ids of the other nodes. */
   get others(): string[] {
     return this.#server.having(this.#namespace);
   }

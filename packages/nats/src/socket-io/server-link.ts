@@ -66,7 +66,7 @@ interface NamespaceEntry extends Entry {
 type Entries = Map<number, NamespaceEntry>;
 
 export const heartbeatRange = [50, 600_000] as const;
-/** Of the namespaces of other nodes, with what they cost in memory. */
+/** Most bytes of the namespaces of other nodes, with what they cost in memory. */
 const mostBytes = 64 * 1024 * 1024;
 const none: Entries = new Map();
 
@@ -142,7 +142,7 @@ export class ServerLink implements Others<NamespaceEntry> {
     }
   }
 
-  /** The other nodes that have this namespace. */
+  /** Ids of the other nodes that have this namespace. */
   having(namespace: string): string[] {
     const nodes: string[] = [];
     for (const [node, entries] of this.#nodes) {

@@ -54,7 +54,7 @@ export function subjectOf(link: Link, namespace: string, key: string): string {
 export const durableSubject = (link: Link, namespace: string): string =>
   link.subject('socket-io', 'durable', namespace);
 
-/** Of a message beside the bytes of its one record. */
+/** Bytes of a message beside those of its one record. */
 const besideBytes = batchHead + recordBytes(0) + Math.max(orderBytes, headerBytes);
 
 /** Names whose subjects are remembered; beyond it they are computed anew. */
@@ -344,7 +344,7 @@ export class Arrivals {
   }
 }
 
-/** One that is cut off lists nothing. */
+/** Reads a list. One that is cut off lists nothing. */
 function readList({ data }: WireRecord): { turn: number; names: number[] } {
   const bytes = bufferOf(data);
   const numbers: number[] = [];

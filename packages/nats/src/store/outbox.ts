@@ -24,7 +24,7 @@ import {
 
 /** Bytes that a waiting message costs beside its own: an estimate, on the high side. */
 const overheadBytes = 256;
-/** Of a NATS message: the header with its id. */
+/** Bytes of the header of a NATS message with its id. */
 export const headerBytes = 128;
 const answerMs = 5000;
 const leastRetryMs = 100;

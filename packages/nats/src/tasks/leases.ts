@@ -24,7 +24,7 @@ import type { WorkerContext } from './context.js';
 import { headerRoom, Publisher, type Stored } from './publisher.js';
 import { headerNames, type QueueName, queueNames } from './streams.js';
 
-/** One task of a lease. */
+/** Task of a lease. */
 export interface LeasedTask {
   readonly lease: Lease;
   readonly record: WireRecord;
@@ -237,20 +237,20 @@ export class Leases {
     if (tasks === 0) this.#release(lease);
   }
 
-  /** One of its tasks is done with: it has run, or is stored elsewhere. */
+  /** Notes that one of its tasks is done with: it has run, or is stored elsewhere. */
   settle(lease: Lease): void {
     this.free(lease);
     this.settleFreed(lease);
   }
 
-  /** One of its tasks keeps others from being asked for no more. */
+  /** Notes that one of its tasks no longer keeps others from being asked for. */
   free(lease: Lease): void {
     lease.counted--;
     this.#backlogs.get(lease.queue)!.tasks--;
     this.onRoom();
   }
 
-  /** One of its tasks, which was freed, is done with. */
+  /** Notes that one of its tasks, which was freed, is done with. */
   settleFreed(lease: Lease): void {
     lease.left--;
     if (lease.left > lease.returned.length) return;

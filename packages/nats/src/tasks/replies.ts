@@ -24,7 +24,7 @@ interface Parcel {
   readonly client: string;
   readonly replies: readonly Reply[];
   readonly payload: Buffer;
-  /** Since when its client has been asked, while the broker was there. */
+  /** Time since which its client has been asked, while the broker was there. */
   bornMs: number;
   sentMs: number;
   tries: number;

@@ -34,7 +34,7 @@ import type { Replies } from './replies.js';
 import type { QueueName } from './streams.js';
 
 const cancelsKept = 10_000;
-/** Longer than the key of any task, whose id has at most 200 characters. */
+/** Length above that of any task's key, whose id has at most 200 characters. */
 const longestKey = 256;
 
 /** Parts of a worker that a task passes. */

@@ -207,7 +207,7 @@ export class Runner {
     else if (this.#work === null && this.#works.length === 0) this.#reply(nowMs);
   }
 
-  /** Goes on to what has arrived. */
+  /** Runs what has arrived next. */
   #nextWork(): boolean {
     while (this.#works.length === 0 && this.#receive());
     this.#work = this.#works.shift() ?? null;

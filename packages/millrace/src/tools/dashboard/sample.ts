@@ -76,7 +76,7 @@ export interface Sample {
   readonly features: readonly FeatureInfo[];
   /** Report of observe mode, if it runs, with its text as `text`. */
   readonly observe?: object;
-  /** Its watch, if there is one. */
+  /** Watch of the process, if there is one. */
   readonly watch?: WatchInfo;
 }
 
@@ -84,7 +84,7 @@ export interface Sample {
 const nameOf = (pid: number, thread: number): string =>
   thread === 0 ? `${pid}` : `${pid}/${thread}`;
 
-/** This thread, with its name in the dashboard. */
+/** Describes this thread, with its name in the dashboard. */
 export function thisProcess(role: Role): ProcessInfo {
   const thread = isMainThread ? 0 : threadId;
   return {

@@ -11,7 +11,7 @@ export interface Place {
   line: number;
 }
 
-/** More frames than a driver and a framework put between. */
+/** Number of frames, more than a driver and a framework put between. */
 const frames = 50;
 const { folder } = installed({ ...thisPackage, name: 'millrace' });
 /** The folder of the compiled code of Millrace; null in a bundle, where the application's own is not told apart. */

@@ -53,7 +53,7 @@ const known: readonly Known[] = [
   },
 ];
 
-/** By the port or the file that tells of them. */
+/** Names of servers, by the port that tells of them. */
 const ports: Partial<Record<number, string>> = { 5432: 'PostgreSQL', 3306: 'MySQL' };
 const databases: Record<Driver, string> = {
   pg: 'PostgreSQL',
@@ -62,7 +62,7 @@ const databases: Record<Driver, string> = {
 };
 const addon = /better[_-]?sqlite3/;
 
-/** From any file, as all of a thread have one. */
+/** Cache of modules, from any file, as all of a thread have one. */
 const { cache } = createRequire(process.execPath);
 
 export class DriverWatch {

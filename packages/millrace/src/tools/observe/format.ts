@@ -287,7 +287,7 @@ function threadpoolRows({ threadpool }: Report): Line[] {
   return [['threadpool', text]];
 }
 
-/** One sentence for what a feature would save; null: `what` names it. */
+/** Sentence on what a feature would save; null: `what` names it. */
 function gain(saved: number, all: number, what: string, feature: string | null): string {
   if (saved === 0) return 'no gain here';
   const by = feature === null ? what : `${what} with ${feature}`;
@@ -298,7 +298,7 @@ function gain(saved: number, all: number, what: string, feature: string | null):
 const about = (savedMs: number): string =>
   savedMs < 1 ? '' : `, about ${ms(savedMs)} of CPU time`;
 
-/** By hand: a formatter of Intl takes 50 ms and megabytes when it is made. */
+/** Formats a number by hand: a formatter of Intl takes 50 ms and megabytes when it is made. */
 const count = (value: number): string => `${Math.round(value)}`.replaceAll(/\B(?=(\d{3})+$)/g, ',');
 
 /** A count and what it counts. */

@@ -36,7 +36,7 @@ interface Sender {
   sendFrame(parts: Parts, ...rest: unknown[]): unknown;
 }
 
-/** More bytes than these are encoded again rather than compared. */
+/** Most bytes that are compared; more are encoded again. */
 const maxCopied = 16 * 1024;
 
 export class FramesObserver {

@@ -209,13 +209,13 @@ class ThreadCpu {
     this.#workAt = at;
   }
 
-  /** Of the `ms` that the turn took so far, those without a CPU. */
+  /** Returns those of the `ms` that the turn took so far for which it had no CPU. */
   missedInTurn(ms: number): number {
     const to = this.#read();
     return this.#turn === null || to === null ? 0 : withoutCpu(ms, this.#turn, to);
   }
 
-  /** Of the `ms` that the work took, those without a CPU. */
+  /** Returns those of the `ms` that the work took for which it had no CPU. */
   missedInWork(ms: number, at: number): number {
     const from = this.#work;
     const to = this.#read();

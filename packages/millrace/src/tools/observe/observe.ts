@@ -108,7 +108,7 @@ function begin(options: ObserveOptions) {
   for (const each of always) each.start();
   return {
     report: () => read(false),
-    /** Without functions of the piece of a profile that is being recorded. */
+    /** Report without functions of the piece of a profile that is being recorded. */
     briefReport: () => read(true),
     /** Grows with whatever was seen, at next to no cost. */
     count: () =>

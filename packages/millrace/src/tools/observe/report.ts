@@ -93,18 +93,18 @@ export function relativePath(file: string): string {
   }
 }
 
-/** One change to try. `auto` is what `millrace/auto` has on by default; `net` and `guard` are switched on by name. */
+/** Change to try. `auto` is what `millrace/auto` has on by default; `net` and `guard` are switched on by name. */
 type Change =
   | { readonly name: 'auto' | 'net' | 'guard'; readonly why: string }
   | { readonly name: 'threadpool'; readonly size: number; readonly why: string }
   | { readonly name: 'batch'; readonly statement: StatementReport; readonly why: string }
   | { readonly name: 'pipelined'; readonly why: string };
 
-/** Less than this, in total and as a share of what was counted, is not worth a try. */
+/** Least gain that is worth a try, in total and as a share of what was counted. */
 const least = 10;
 const leastShare = 0.05;
 const mostThreads = 128;
-/** More statements than these are in the data only. */
+/** Most statements in the text; others are in the data only. */
 const mostBatches = 3;
 
 /**

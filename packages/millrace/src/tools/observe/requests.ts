@@ -181,7 +181,7 @@ export class RequestsObserver {
   }
 }
 
-/** One of node:net or node:tls has no such property. */
+/** Reports whether a server is one of node:http: those of node:net and node:tls have no such property. */
 function isHttp(server: Server): boolean {
   return 'requestTimeout' in server && 'headersTimeout' in server;
 }

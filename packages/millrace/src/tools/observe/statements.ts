@@ -7,12 +7,12 @@
 /** Package that queries a database. */
 export type Driver = 'pg' | 'mysql2' | 'better-sqlite3';
 
-/** Longer texts are cut. */
+/** Length from which on texts are cut. */
 const longest = 2000;
 const ellipsis = '…';
 
 const dollarQuoted = String.raw`\$(?<tag>[a-z_]\w*|)\$[\s\S]*?(?:\$\k<tag>\$|$)`;
-/** Only in MySQL, and after an E in PostgreSQL, a backslash escapes. */
+/** String in SQL. Only in MySQL, and after an E in PostgreSQL, a backslash escapes. */
 const string = "[bnx]?'(?:[^']|'')*(?:'|$)";
 const escaping = String.raw`[bnxe]?'(?:[^'\\]|''|\\[\s\S])*(?:'|$)`;
 const escapingInE = String.raw`\be'(?:[^'\\]|''|\\[\s\S])*(?:'|$)`;
@@ -52,7 +52,7 @@ export function manyAtOnce(driver: Driver, text: string): string | null {
 }
 
 const parameter = /\$\d+|\?/g;
-/** One parameter, which a column has to equal. */
+/** Parameter that a column has to equal. */
 const equality = /(?<![\w$.`"])((?:[\w$`"]+\.)*([\w$`"]+)) ?= ?(?:\$1|\?)(?![\w?])/;
 /** The work that would be done once for all, and not for each. */
 const beyondRows =

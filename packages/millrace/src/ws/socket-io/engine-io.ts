@@ -275,7 +275,7 @@ function add(writeBuffer: unknown[], frame: SharedFrame): Bundle {
 }
 
 /**
- * Until this tick ends the transport counts as sending, as it would without us: volatile packets that follow are dropped,
+ * Makes the transport count as sending until this tick ends, as it would without us: volatile packets that follow are dropped,
  * others queue up.
  */
 function occupy(transport: Transport): void {

@@ -92,7 +92,7 @@ function findAdapters(): Record<string, AdapterClass | undefined> {
   );
 }
 
-/** The same class, but what it broadcasts is gathered. `keyOf` says the key of a packet, if it has one. */
+/** Returns a class whose broadcasts are gathered. `keyOf` says the key of a packet, if it has one. */
 export function gathering(Base: AdapterClass, keyOf: KeyOf | null): AdapterClass {
   return class MillraceAdapter extends Base {
     /** The options of the broadcast that is under way: how its call of `apply()` is told from any other. */

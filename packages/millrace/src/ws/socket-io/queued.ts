@@ -118,7 +118,7 @@ const asBroadcast = (original: Method): Method =>
     }
   };
 
-/** From now on the broadcasts that wait for its clients are queued as one. Returns a function that ends this. */
+/** Queues the broadcasts that wait for its clients as one. Returns a function that ends this. */
 export function queueTogether(Class: ClientClass): () => void {
   announceTotals();
   let isOn = true;
