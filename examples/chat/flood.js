@@ -31,13 +31,13 @@ export class Bucket {
     return Math.ceil(((1 - this.#tokens) / rate) * 1000);
   }
 
-  /** True when it has been idle for so long that a new bucket would be no different. */
+  /** Reports whether it has been idle for so long that a new bucket would be no different. */
   isFull(nowMs = performance.now()) {
     return this.#tokens + ((nowMs - this.#at) / 1000) * this.#perSecond >= this.#perSecond * 2;
   }
 }
 
-/** One bucket per key (an address), forgetting those that have filled up again. */
+/** Buckets by key (an address), of which those are forgotten that have filled up again. */
 export class Buckets {
   #perSecond;
   #map = new Map();

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 /**
- * What Prometheus reads: the process as prom-client sees it, and what millrace counts. Made by the first request for it, so that a
+ * Metrics for Prometheus: the process as prom-client sees it, and what millrace counts. Made by the first request for it, so that a
  * server that nobody scrapes has nothing of it.
  *
  * @param {string} policy the arm `direct` does not load millrace at all

@@ -3,7 +3,7 @@ export function createReport({ chat, sockets, counters }) {
   const { delivery, storage, rooms } = chat;
   let isDraining = false;
   return {
-    /** From now on it is not ready. */
+    /** Makes the service not ready. */
     drain() {
       isDraining = true;
     },

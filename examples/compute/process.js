@@ -1,4 +1,4 @@
-/** One process of several: what main.js --cluster serves. */
+/** Process of several, which main.js --cluster serves. */
 import { onClose, onDrain } from '@millrace/cluster';
 import { createService } from './service.js';
 import { DRAIN_MS } from './settings.js';

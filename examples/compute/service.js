@@ -99,7 +99,7 @@ export async function createService({
     events,
     ...service,
     giveUp,
-    /** The same, and leaves nothing behind. */
+    /** Closes the service, and leaves nothing behind. */
     async close() {
       events.close();
       service.monitor.stop();

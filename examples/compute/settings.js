@@ -3,7 +3,7 @@
 /** The greatest n. By the paper's algorithm 3,000,000 takes minutes; doubling needs a second for 10,000,000. */
 export const MOST_N = { paper: 3_000_000, doubling: 10_000_000 };
 
-/** By additions on the main thread, where nothing else happens meanwhile, not even a signal. */
+/** N of a computation by additions on the main thread, where nothing else happens meanwhile, not even a signal. */
 export const BLOCKING_N = 2_000_000;
 
 export const MOST_N_RSA = { paper: 3_000_000, doubling: 3_000_000 };
@@ -28,7 +28,7 @@ export const MOST_DIVIDED = 4;
 export const RECORDS_PER_TASK = 50_000;
 export const RECORDS_PER_PIECE = 10_000;
 
-/** Of an upload, to one task; a line longer than the second is handed on in pieces. */
+/** Bytes of an upload that go to one task; a line longer than the second is handed on in pieces. */
 export const PIECE_BYTES = 1024 * 1024;
 export const MOST_PIECE_BYTES = 4 * 1024 * 1024;
 export const MOST_UPLOAD_BYTES = 16 * 1024 ** 3;
@@ -36,26 +36,26 @@ export const MOST_UPLOAD_BYTES = 16 * 1024 ** 3;
 /** A client that neither takes nor sends a byte for so long, though it is waited for, has its connection closed. */
 export const IDLE_MS = 30_000;
 
-/** Then a request has to be there, the slowest upload too; Node.js allows 5 minutes unless told. */
+/** Time by which a request has to be there, the slowest upload too; Node.js allows 5 minutes unless told. */
 export const REQUEST_TIMEOUT_MS = 24 * 3_600_000;
 
 /** Pages that listen to what happens. */
 export const MOST_STREAMS = 100;
 
-/** With --cluster, the time that a process which is to end goes on with its tasks. Less than @millrace/cluster grants it. */
+/** Time for which a process of a cluster that is to end goes on with its tasks. Less than @millrace/cluster grants it. */
 export const DRAIN_MS = 2_000;
 
 /** Ranges of a file for each thread: threads that are done early take over from others. */
 export const RANGES_PER_THREAD = 4;
 export const LEAST_RANGE_BYTES = 1024 * 1024;
 
-/** Of the sample file, which has some 70 MB. */
+/** Records of the sample file, which has some 70 MB. */
 export const SAMPLE_RECORDS = 500_000;
 
 /** Tasks that may wait for a thread. */
 export const QUEUE = 100;
 
-/** Then a task has taken too long. */
+/** Time after which a task has taken too long. */
 export const TASK_TIMEOUT_MS = 600_000;
 
 /** Time limit and largest response of the photo service. */

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { CursorServer } from './server.js';
 
-/** Until then connections open and windows grow; it is not counted. In s. */
+/** Time in s in which connections open and windows grow, and which is not counted. */
 const warmUp = 3;
 
 export async function measure(args, say) {

@@ -25,7 +25,7 @@ const stepMs = 10;
 export class CursorServer {
   /** Messages with a key: of each cursor a reader gets the latest one. */
   conflated = new Rooms({ policy: 'fixed', maxDelay });
-  /** The same without: a slow reader gets all of them, later and later, until it is closed. */
+  /** Rooms without keys: a slow reader gets all moves, later and later, until it is closed. */
   plain = new Rooms({ policy: 'fixed', maxDelay, maxPending: 64 * 1024 * 1024 });
   #cursors;
   #rate;

@@ -6,7 +6,7 @@ export const HANDLER_MS = 25;
 /** An answer is good if it is a 200 that arrives within this time. */
 export const GOOD_MS = 500;
 
-/** Then a client gives up. */
+/** Time after which a client gives up. */
 export const PATIENCE_MS = 2_000;
 
 /** The kinds of request, most important first; a share of 1 is all. A checkout cannot be answered with a copy. */
@@ -16,7 +16,7 @@ export const KINDS = [
   { name: 'report', class: 'low', share: 0.3, method: 'GET', path: '/report', copies: true },
 ];
 
-/** So many are open when a load begins: clients that were there before it. */
+/** Connections that are open when a load begins: clients that were there before it. */
 export const CONNECTIONS = 300;
 
 /** /health is asked this often. */

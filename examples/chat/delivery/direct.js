@@ -8,7 +8,7 @@ import { presenceFrame } from '../wire.js';
 // The payload is UTF-8 already: encoded once per message, not once per member.
 const AS_TEXT = { binary: false };
 
-/** Each event on its own, as the platform does it: one ws.send per member, one INSERT per message, node:events. */
+/** Delivers each event on its own, as the platform does it: one ws.send per member, one INSERT per message, node:events. */
 export function createDirect({ storage, readPage, limits, onSlow }) {
   const rooms = new Map();
   const emitter = new EventEmitter();

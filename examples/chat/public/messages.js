@@ -31,7 +31,7 @@ export function renderEntries(room, context) {
   return items;
 }
 
-/** One entry; `previous` decides whether it continues a group. */
+/** Renders an entry; `previous` decides whether it continues a group. */
 export function renderEntry(room, entry, previous, context) {
   if (entry.kind) return make('li', { class: 'notice', data: { kind: entry.kind } }, entry.text);
   const continues =

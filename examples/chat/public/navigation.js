@@ -82,7 +82,7 @@ $('rooms').addEventListener('click', ({ target }) => {
   if (room) leave(room);
 });
 
-/** To the next room in the list, or the previous one. */
+/** Goes to the next room in the list, or the previous one. */
 export function step(by) {
   const names = [...state.rooms.keys()];
   if (names.length === 0) return;

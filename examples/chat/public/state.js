@@ -16,7 +16,7 @@ export const memory = {
   },
 };
 
-/** One room as this page knows it. */
+/** Room as this page knows it. */
 export class RoomState {
   members = new Set();
   moderator = null;
@@ -45,7 +45,7 @@ export class RoomState {
     return this.entries.some((entry) => entry.id === id);
   }
 
-  /** After a join: the server's history, and what was scrolled back to if it joins up with it. */
+  /** Takes the history after a join: the server's history, and what was scrolled back to if it joins up with it. */
   takeHistory(history) {
     const known = this.entries.filter((entry) => entry.id);
     const joinsUp = history.length > 0 && known.some((entry) => entry.id === history[0].id);
@@ -67,7 +67,7 @@ export const state = {
   me: null,
   session: memory.get('session'),
   limits: { history: 50, text: 4000, file: 10 * 1024 * 1024, name: 24, room: 32 },
-  /** Of the connection: connecting, online, waiting or replaced. */
+  /** State of the connection: connecting, online, waiting or replaced. */
   connection: 'connecting',
   rooms: new Map(),
   /** Last list of the server: {room, members}, the fullest first. */

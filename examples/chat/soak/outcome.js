@@ -17,7 +17,7 @@ const LASTING = ['primary', `process ${SURVIVOR}`];
 const MEMORY = {
   heap: { title: 'JavaScript heap and buffers', isJudged: true },
   rss: { title: 'resident memory', isJudged: true },
-  /** Of these few megabytes what is there for a moment is some per cent. */
+  /** Memory of a few megabytes, of which what is there for a moment is some per cent. */
   native: { title: 'memory allocated by the C library', isJudged: false },
 };
 
@@ -174,7 +174,7 @@ const WARM_UP = { share: 0.5, mostS: 30 * 60 };
 export const warmUpOf = (seconds) => Math.min(seconds * WARM_UP.share, WARM_UP.mostS);
 
 /**
- * Whether a quantity grows by less than 1 % an hour.
+ * Reports whether a quantity grows by less than 1 % an hour.
  *
  * @param {[seconds: number, value: number][]} all
  * @param {{ warmUpS: number, seed: number }} options
@@ -221,7 +221,7 @@ export function allowance(counts) {
 }
 
 /**
- * Whether counts at rest are what they were: none is higher than at the first rest.
+ * Reports whether counts at rest are what they were: none is higher than at the first rest.
  *
  * @param {{ seconds: number, counts: Record<string, Record<string, number>> }[]} rests
  * @returns {string[]} a sentence for each that is higher
@@ -272,7 +272,7 @@ function trend(points, { seed, level = 0.95 }) {
   return { slope, lo, hi, level, at: (x) => offset + slope * x };
 }
 
-/** As many values again, in runs of neighbours; the last is followed by the first. */
+/** Draws as many values again, in runs of neighbours; the last is followed by the first. */
 function blocks(values, length, random) {
   const drawn = [];
   while (drawn.length < values.length) {

@@ -83,7 +83,7 @@ export const FAULTS = [
   },
 ];
 
-/** Any process, also the one that is never killed. */
+/** Chooses any process, also the one that is never killed. */
 async function anyOf(service, { choice }) {
   const { bySlot } = await service.processes();
   const slots = [...bySlot.keys()].sort((a, b) => a - b);
@@ -104,7 +104,7 @@ export const PLANS = {
 /** The moment of a fault, as shares of its cycle. */
 const MOMENT = [0.05, 0.2];
 
-/** One cycle in five ends with a long rest, in which descriptors and handles are counted. */
+/** Cycles from long rest to long rest, in which descriptors and handles are counted. */
 const LONG_REST_EVERY = 5;
 
 /**

@@ -18,7 +18,7 @@ function descriptors(pid) {
   }
 }
 
-/** Without that of io_uring: fan-out measures in each process whether it is quicker, and has one or none. */
+/** Counts descriptors without that of io_uring: fan-out measures in each process whether it is quicker, and has one or none. */
 export const countDescriptors = (pid) =>
   descriptors(pid).filter((name) => name !== 'anon_inode:[io_uring]').length;
 

@@ -8,7 +8,7 @@ export const READERS_ROOM = 'readers';
 const READERS = 10;
 const TEXT = '.'.repeat(3_900);
 const BURST = 500;
-/** More than a socket's buffers and the bound of the chat take together. */
+/** Bursts, more than a socket's buffers and the bound of the chat take together. */
 const BURSTS = 8;
 const PATIENCE_MS = 90_000;
 

@@ -55,7 +55,7 @@ async function round(service) {
   }
 }
 
-/** Each says its number until everybody has heard all numbers. */
+/** Has each say its number until everybody has heard all numbers. */
 async function hearEachOther(sockets, ledger, signal) {
   const heard = sockets.map(() => new Set());
   for (const [i, ws] of sockets.entries()) {

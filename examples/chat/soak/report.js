@@ -90,7 +90,7 @@ export function countRows(counts) {
   ]);
 }
 
-/** By kind: how many, and the median and longest time until the service was whole. */
+/** Heads of the table of kinds: how many, and the median and longest time until the service was whole. */
 const KIND_HEADS = ['fault', 'times', 'median recovery', 'longest'];
 
 function kindRows(faults) {

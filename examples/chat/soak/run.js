@@ -1,5 +1,4 @@
-/**
- * One soak from the beginning to the end.
+/** Runs a soak from the beginning to the end.
  *
  * A cycle: people and programs use the service all the time; at its moment a fault is injected, and the service has to be whole again; then
  * comes a wave of the load generator, which checks each delivery; then everybody leaves, and at rest memory is measured, in some cycles
@@ -25,7 +24,7 @@ import { TALK_ROOMS, Talker } from './talkers.js';
 
 const PEOPLE = 48;
 const SAMPLE_MS = 2_000;
-/** Of a wave to get in. */
+/** Tries of a wave to get in. */
 const TRIES = 10;
 
 /** Shares of a cycle: people talk in the first one; the wave begins after the second at the earliest, and has the third. */

@@ -26,7 +26,7 @@ const AUTO = import.meta.resolve('millrace/auto');
 const ALLOCATOR = fileURLToPath(new URL('./allocator.c', import.meta.url));
 
 /**
- * Without V8's optimizing compilers: what they compile and learn grows for hours, by a per cent or two an hour, and is nobody's data.
+ * Flags without V8's optimizing compilers: what they compile and learn grows for hours, by a per cent or two an hour, and is nobody's data.
  * With them a small leak could not be told from it.
  */
 const PLAIN_CODE = [
@@ -34,7 +34,7 @@ const PLAIN_CODE = [
   ...['--no-lazy-feedback-allocation', '--no-flush-bytecode'],
 ];
 
-/** By itself V8 keeps 30 MiB for new objects, or gives them back, as it likes: resident memory would tell of nothing else. */
+/** Flags for small reserves. By itself V8 keeps 30 MiB for new objects, or gives them back, as it likes: resident memory would tell of nothing else. */
 const SMALL_RESERVES = ['--min-semi-space-size=2', '--max-semi-space-size=2'];
 
 /** People would rather wait than come again: on a machine with much else to do handshakes take long. */
@@ -55,7 +55,7 @@ const REST_MS = { first: 15_000, most: 40_000 };
 export class Service {
   url;
   databaseUrl;
-  /** None in a service of one process. @type {Awaited<ReturnType<typeof startNats>> | undefined} */
+  /** Broker, none in a service of one process. @type {Awaited<ReturnType<typeof startNats>> | undefined} */
   broker;
   ledger = new Ledger();
   disturbances = new Disturbances();
@@ -185,7 +185,7 @@ export class Service {
     return link.ask(question, options);
   }
 
-  /** Of the primary and of each process by its slot. */
+  /** Vitals of the primary and of each process by its slot. */
   async vitals(options) {
     const { bySlot } = await this.processes();
     const all = [

@@ -10,7 +10,7 @@ const STAY_MS = [4_000, 20_000];
 const AGAIN_MS = 200;
 const ANSWER_MS = 60_000;
 const TURNED_AWAY = 'TURNED_AWAY';
-/** To get rid of what was not acknowledged, at the end. */
+/** Tries to get rid of what was not acknowledged, at the end. */
 const TRIES = 10;
 
 export const TALK_ROOMS = Array.from({ length: ROOMS }, (_, i) => `talk-${i}`);
@@ -24,8 +24,7 @@ const LEAVING = [
   (ws) => ws.terminate(),
 ];
 
-/**
- * One of them. Texts are `sender/connection/number` and some filling, so that whoever hears them knows what comes next.
+/** Talker, whose texts are `sender/connection/number` and some filling, so that whoever hears them knows what comes next.
  */
 export class Talker {
   #url;
@@ -48,7 +47,7 @@ export class Talker {
     this.#disturbances = disturbances;
   }
 
-  /** Until the signal; then it waits for what is not acknowledged yet. */
+  /** Talks until the signal; then it waits for what is not acknowledged yet. */
   async live(signal) {
     for (let tries = 0; !signal.aborted || (this.#unanswered > 0 && tries < TRIES); ) {
       await sleep(AGAIN_MS * (0.5 + this.#random()));
@@ -100,7 +99,7 @@ export class Talker {
   }
 }
 
-/** One connection, from the handshake to the end. */
+/** Connection, from the handshake to the end. */
 class Stay {
   #ws;
   #room;

@@ -14,7 +14,7 @@ export function amdahl(parallel, processors) {
 }
 
 /**
- * What dividing has brought, beside what Amdahl's law promises for the same shares.
+ * Gain of dividing, beside what Amdahl's law promises for the same shares.
  *
  * @param {object} times
  * @param {number} times.parallelMs what the parts took of a core, together

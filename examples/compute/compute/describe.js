@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** So many digits are shown of each end of a number. */
+/** Number of digits that are shown of each end of a number. */
 const SHOWN = 20;
 
 /**
- * What is told of a number that may have a million digits. Writing a number out in decimal costs more than to compute it by
+ * Describes a number that may have a million digits. Writing a number out in decimal costs more than to compute it by
  * doubling, so this belongs to where it was computed.
  *
  * @param {bigint} number not negative

@@ -1,4 +1,4 @@
-/** Both ways give F(n) and the number after it, and ask `stop` now and then, which throws when nobody wants the result. */
+/** Ways to F(n) and the number after it. Both ask `stop` now and then, which throws when nobody wants the result. */
 
 /** Additions between two looks at `stop`. */
 const LOOK_EVERY = 4096;

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 export const stopwatch = () => timer(() => performance.now());
 
 /**
- * The same of the time that this thread has had of a core: where there are more threads than cores, work does not become more
+ * Stopwatch of the time that this thread has had of a core: where there are more threads than cores, work does not become more
  * by waiting for one. Where nothing tells it, it is the time that has passed.
  */
 export const cpuStopwatch = () => timer(threadCpuMs);

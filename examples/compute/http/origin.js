@@ -5,7 +5,7 @@ export const isLoopback = (name) =>
   /^(localhost|(.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(name);
 
 /**
- * Any page could have a browser ask for work that takes minutes, so those of other sites may do no more than link to this one.
+ * Check of the origin. Any page could have a browser ask for work that takes minutes, so those of other sites may do no more than link to this one.
  * And a name that its owner points to this machine would make their page one of ours (DNS rebinding): a service that listens
  * for this machine only answers to its names.
  *
@@ -24,5 +24,5 @@ export const ownPagesOnly = (host) => (request, _, next) => {
   next();
 };
 
-/** Of a Host header, without the port; browsers always send one. */
+/** Name in a Host header, without the port; browsers always send one. */
 const nameOf = (header = 'localhost') => header.replace(/:\d*$/, '');

@@ -3,7 +3,7 @@ import { bytes, ms } from '/write.js';
 
 /** Seconds that a chart shows. */
 export const SHOWN = 60;
-/** At least; a chart fills the place that there is. */
+/** Least height; a chart fills the place that there is. */
 const HEIGHT = 150;
 
 const color = (name) => () =>
@@ -12,7 +12,7 @@ const color = (name) => () =>
 /** A line is told from another by its dashes as well as by its colour. */
 const DASHES = { solid: [], dashed: [8, 5], dotted: [2, 4] };
 
-/** From 0 to at least `least`, so that a line that hardly moves looks like one. */
+/** Range from 0 to at least `least`, so that a line that hardly moves looks like one. */
 const upTo = (least) => ({ range: (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.1)] });
 
 export const CHARTS = {

@@ -4,7 +4,7 @@ const KEPT_MS = 120_000;
 
 /** Asks /health again and again, one question at a time, and remembers how long the answers took. */
 export class Probe {
-  /** When each was asked and how long it took, in ms; oldest first. */
+  /** Probes, oldest first: when each was asked and how long it took, in ms. */
   answers = [];
   #askedAt = null;
   #answered = Promise.resolve();

@@ -52,7 +52,7 @@ export class Runs {
     return row;
   }
 
-  /** Its parts together against all of it, beside Amdahl's law; and the main thread, if it has done the same. */
+  /** Compares the parts together with all of it, beside Amdahl's law; and the main thread, if it has done the same. */
   #speed(task, settings, { thread, ms: took, speedUp }) {
     const key = `${task.title} ${task.about(settings)}`;
     if (thread === 'main') {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { joinCrc32 } from '../text/crc32.js';
 import { makeRecord } from './record.js';
 
-/** So many records are text at the same time while they are summed up: what bounds the memory. */
+/** Records that are text at the same time while they are summed up, which bounds the memory. */
 const AT_ONCE = 1000;
 
 /** Of no records. */
@@ -22,7 +22,7 @@ export function writeRecords(from, to, stop) {
   return all;
 }
 
-/** The same without keeping them: how many there were, the sum of their amounts, and length and CRC-32 of their text. */
+/** Summarizes records without keeping them: how many there were, the sum of their amounts, and length and CRC-32 of their text. */
 export function summarizeRecords(from, to, stop) {
   let summary = NONE;
   for (const { text, records, cents } of batches(from, to, stop)) {

@@ -13,7 +13,7 @@ function mix(number) {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** One of the records that are generated. @param {number} id from 0 */
+/** Makes a record. @param {number} id from 0 */
 export function makeRecord(id) {
   const random = mix(id + 1);
   const first = FIRST[random & 7];

@@ -5,7 +5,7 @@ import { whileWanted } from '../http/wanted.js';
 import * as tasks from '../pool/tasks.js';
 import { MOST_N, whenBlocking } from '../settings.js';
 
-/** One number: a chain of steps that cannot be divided, so that a thread makes it no faster. It only keeps the loop free. */
+/** Computes one number: a chain of steps that cannot be divided, so that a thread makes it no faster. It only keeps the loop free. */
 export function fibonacciRoutes(app, { admission, block, blockingN }) {
   app.get('/fibonacci-single', async (request, response) => {
     const asked = read(request, whenBlocking(MOST_N, blockingN));

@@ -13,6 +13,6 @@ export function healthRoutes(app, { monitor }) {
     response.json({ status: 'alive' });
   });
 
-  /** Of all processes, with --cluster; else of this one. */
+  /** Health of all processes, with --cluster; else of this one. */
   app.get('/health/cluster', healthHandler);
 }

@@ -78,7 +78,7 @@ async function whole({ n, k, algorithm, exponent, full }, run) {
   };
 }
 
-/** By the factors of the modulus. First both numbers, then both powers; the rest cannot be divided. */
+/** Computes by the factors of the modulus. First both numbers, then both powers; the rest cannot be divided. */
 async function crt({ n, k, algorithm, exponent, full }, run) {
   const [base, { f, l, ms }] = await Promise.all([
     run('base', { n, algorithm }),

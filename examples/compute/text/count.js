@@ -64,7 +64,7 @@ export function count(piece) {
   };
 }
 
-/** Of a piece and the one behind it. */
+/** Joins the counts of a piece and the one behind it. */
 export function join(a, b) {
   if (a.bytes === 0) return b;
   if (b.bytes === 0) return a;

@@ -4,7 +4,7 @@
 const palest = 5000;
 
 class View {
-  /** By cursor: where it is, and the time of that. */
+  /** Places of the cursors, with their times. */
   cursors = new Map();
   #ages = [];
   #state = 'connecting…';

@@ -7,7 +7,7 @@ const CLIENTS = 3;
 const SLOTS = 6;
 
 /**
- * What one server can do, requests a second: measured at an unprotected one that is always busy. The best second counts,
+ * Measures what one server can do, in requests per second: at an unprotected one that is always busy. The best second counts,
  * as others on the machine can only make it less.
  */
 export async function measureCapacity(iterations, generator) {

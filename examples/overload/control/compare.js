@@ -5,7 +5,7 @@ import { startServer } from './server.js';
 import { summarize } from './summary.js';
 import { headings, LEGEND, row } from './table.js';
 
-/** One server after the other, each a new process and the only one: a line for each as soon as it is measured. */
+/** Compares one server after the other, each a new process and the only one: a line for each as soon as it is measured. */
 export async function compare({
   iterations,
   generator,

@@ -22,7 +22,7 @@ export class Generator extends EventEmitter {
     this.#child.send({ drive: this.#order });
   }
 
-  /** The same load goes on, at another rate or only for longer. */
+  /** Goes on with the load, at another rate or only for longer. */
   goOn(rate = this.#order.rate) {
     this.#order = { ...this.#order, rate };
     this.#child.send({ drive: this.#order });

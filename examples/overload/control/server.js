@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { endChild, startChild } from './child.js';
 
 /**
- * One of the servers, as a child process.
+ * Starts one of the servers as a child process.
  *
  * @param {string} name see servers/index.js
  * @param {number} iterations what a request costs

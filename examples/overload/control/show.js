@@ -10,8 +10,7 @@ const POINTS = 60;
 
 const FIELDS = ['fresh', 'copies', 'late', 'shed', 'failed', 'p50', 'p99', 'healthP99'];
 
-/**
- * Who is under load, and how much: one server at a time, a chosen one or each in turn. It is started for its turn, and is
+/** Turns of the servers under load: one server at a time, a chosen one or each in turn. It is started for its turn, and is
  * the only one: servers that share a few cores would distort each other's figures.
  *
  * Emits 'settings' when load, target or the server under load changes, and 'point' (name) with each new figure.
@@ -22,7 +21,7 @@ export class Show extends EventEmitter {
   current = null;
   /** Counts the changes of these three. */
   version = 0;
-  /** By name: `points` for the charts, `summary` of the last turn and the `load` it had. */
+  /** Results by name: `points` for the charts, `summary` of the last turn and the `load` it had. */
   results = Object.fromEntries(
     NAMES.map((name) => [name, { points: [], summary: null, load: null, seconds: 0 }]),
   );

@@ -1,7 +1,7 @@
 import { KINDS } from '../settings.js';
 
 /**
- * What slots say together.
+ * Sums up slots.
  *
  * @param {import('../load/slot.js').Slot[]} slots
  * @param {object} server

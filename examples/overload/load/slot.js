@@ -3,8 +3,7 @@ import { GOOD_MS, KINDS } from '../settings.js';
 /** Counts by kind of request: `counts[0]` is of the most important one. */
 const zeros = () => KINDS.map(() => 0);
 
-/**
- * What happened in a piece of time. Requests are counted under `offered` when they were due, and under one of the others
+/** Counts of a piece of time. Requests are counted under `offered` when they were due, and under one of the others
  * when they ended.
  */
 export class Slot {
@@ -20,7 +19,7 @@ export class Slot {
   shed = zeros();
   /** The client gave up, the connection broke, or another status. */
   failed = zeros();
-  /** Of the 200s, ms. */
+  /** Latencies of the 200s, ms. */
   latencies = [];
   health = { ok: 0, failed: 0, latencies: [] };
 

@@ -42,7 +42,7 @@ export class Traffic {
   }
 
   /**
-   * What was there before the load: so many connections, and an answer of each kind, so that a cache has a copy. Requests
+   * Prepares what was there before the load: connections, and an answer of each kind, so that a cache has a copy. Requests
    * take a connection that is idle; where none is, they open another.
    */
   async prepare(connections) {

@@ -48,7 +48,7 @@ export class Row {
     );
   }
 
-  /** All that is known. */
+  /** Replaces all that is known. */
   replace(result) {
     this.#result = { ...result, points: result.points.map((point) => figures(point, this.#about)) };
     this.#draw();

@@ -1,4 +1,4 @@
-/** One server in a process of its own: `process.js NAME ITERATIONS`. */
+/** Runs a server in a process of its own: `process.js NAME ITERATIONS`. */
 import { createApp } from './app.js';
 import { endWithParent } from './lifeline.js';
 
