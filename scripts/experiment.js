@@ -2,7 +2,7 @@
  * `make experiment [NAME=…] [SIZE=quick|medium|paper] [ROUNDS=N] [JSON=1]`: runs the experiment bench/claims/NAME.js, or the
  * file whose path is given; FOR=60m ends it after a whole round, and RESUME=1 goes on with it. NAME=auto runs those of millrace/auto
  * one after the other, and writes docs/benchmarks/auto-results.md; NAME=compute those of the compute study's tables, and docs/research/compute-results.md.
- * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
+ * Without a name it runs the suite of all others, or with RESUME=1 those that a stopped suite has not done; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
  */
 import { run } from './lib/child.js';
@@ -33,7 +33,10 @@ if (!LIST && (NAME === CONTAINER || (!NAME && SIZE !== 'quick'))) await buildIma
 const common = [...(json ? ['--json'] : []), ...given('--size', SIZE), ...given('--seed', SEED)];
 try {
   if (LIST) await node(suite, '--list');
-  else if (!NAME) await node(suite, ...common, ...given('--rounds', ROUNDS));
+  else if (!NAME) {
+    const rest = RESUME ? ['--resume'] : [];
+    await node(suite, ...common, ...given('--rounds', ROUNDS), ...rest);
+  }
   else if (GROUPS.includes(NAME)) await group(NAME);
   else await one(NAME);
 } catch (error) {

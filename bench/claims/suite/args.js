@@ -18,6 +18,7 @@ const OPTIONS = {
     "folder for raw samples, the suite's results and the report (bench/claims/results)",
   ),
   docs: text('F', 'the page of results (docs/research/results.md)'),
+  resume: flag('goes on with the latest suite of the folder, which was stopped'),
   from: text('F', 'writes that page from the results of an earlier run, in file F'),
 };
 
@@ -34,7 +35,7 @@ kept.`;
 
 /**
  * @param {string[]} argv
- * @returns {{ size: import('../../../packages/lab/experiment/plan.js').Size, list: boolean, json: boolean, help: boolean, rounds: number | undefined, seed: number,
+ * @returns {{ size: import('../../../packages/lab/experiment/plan.js').Size, list: boolean, json: boolean, help: boolean, resume: boolean, rounds: number | undefined, seed: number,
  *   results: string | undefined, docs: string | undefined, from: string | undefined }}
  * @throws {import('@millrace/base/command').UsageError} one sentence: what is wrong, and what is allowed
  */

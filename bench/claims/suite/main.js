@@ -8,6 +8,7 @@ import {
   Cleanup,
   checkOutlets,
   experimentLines,
+  hostRecord,
   jsonLines,
   keep,
   makeFolder,
@@ -23,6 +24,7 @@ import { FOLDER, loadNamed, names } from '../lib/named.js';
 import { readSuiteArgs, USAGE } from './args.js';
 import { Attempts } from './attempts.js';
 import { resultsPage } from './page.js';
+import { doneBefore } from './resume.js';
 import { measuredOf, runSuite, suiteNames } from './run.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
@@ -66,11 +68,18 @@ async function run() {
   const ended = watchSignals(cleanup, tell);
   let code;
   try {
-    const experiments = await loaded(size);
+    const all = await loaded(size);
+    const before = options.resume
+      ? doneBefore(folder, { size, host: hostRecord() })
+      : { entries: [], seconds: 0 };
+    const isDone = ({ name }) => before.entries.some(({ experiment }) => experiment === name);
+    const experiments = all.filter((each) => !isDone(each));
     say(
       `${planLine(measuredOf(experiments), { size, rounds: options.rounds })}; Ctrl-C keeps what there is`,
     );
     const suite = await runSuite(experiments, { ...options, cleanup, onRun, onEnd });
+    suite.entries = [...before.entries, ...suite.entries];
+    suite.seconds += before.seconds;
     write(suite);
     code = codeOf(suite);
   } catch (error) {
