@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { loaded } from './loads.js';
 
 for (const [specifier, most] of [
-  ['millrace', 32],
-  ['millrace/ws', 48],
+  ['millrace', 36],
+  ['millrace/ws', 52],
 ]) {
   test(`${specifier} loads at most ${most} modules, and none of nats`, async () => {
     const modules = await loaded(specifier);
