@@ -1,16 +1,18 @@
 /**
  * Detects stalls of the event loop and names their cause while they last.
  *
- * This file is the main thread's side of the watchdog: it starts it, answers its heartbeats, and tells the application about past
- * stalls. Each process has one, which all callers share.
+ * @module monitor/stalls
+ */
+
+/*
+ * Main thread's side of the watchdog: starts it, answers its heartbeats, and tells the application about past stalls. Each process has
+ * one, which all callers share.
  *
  * The watchdog is a worker thread without a reference: it ends with the process. If it dies before, it is started again once; the second
  * death turns the watch off, with the reason in `why`. Earlier results are kept here.
  *
  * millrace/auto loads this before the application, and each file takes half a millisecond of its start: the files that a start
  * without options does not need are loaded later.
- *
- * @module monitor/stalls
  */
 import { packageFile } from '@millrace/base/installed';
 import { builtin, otherRuntime } from '@millrace/base/realm';
