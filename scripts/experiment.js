@@ -36,8 +36,7 @@ try {
   else if (!NAME) {
     const rest = RESUME ? ['--resume'] : [];
     await node(suite, ...common, ...given('--rounds', ROUNDS), ...rest);
-  }
-  else if (GROUPS.includes(NAME)) await group(NAME);
+  } else if (GROUPS.includes(NAME)) await group(NAME);
   else await one(NAME);
 } catch (error) {
   exitWith(error);

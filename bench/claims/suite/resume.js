@@ -15,7 +15,10 @@ const refused = (why) => new LabError('MILLRACE_LAB_E_INVALID_OPTION', `--resume
  */
 export function doneBefore(folder, { size, host }) {
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  const latest = names.filter((name) => /^suite-.*\.json$/.test(name)).sort().at(-1);
+  const latest = names
+    .filter((name) => /^suite-.*\.json$/.test(name))
+    .sort()
+    .at(-1);
   if (latest === undefined) throw refused(`there is no suite in ${folder}; leave it out`);
   const suite = JSON.parse(readFileSync(join(folder, latest), 'utf8'));
   if (!suite.stopped) throw refused(`${latest} was not stopped; leave it out`);
@@ -31,5 +34,7 @@ export function doneBefore(folder, { size, host }) {
 function withRuns(results, folder) {
   const date = results.date.replaceAll(':', '-');
   const path = join(folder, `${results.experiment}-${date}.json`);
-  return existsSync(path) ? { ...results, runs: JSON.parse(readFileSync(path, 'utf8')).runs } : results;
+  return existsSync(path)
+    ? { ...results, runs: JSON.parse(readFileSync(path, 'utf8')).runs }
+    : results;
 }

@@ -12,7 +12,8 @@ const driver = fileURLToPath(new URL('driver.js', import.meta.url));
 const LIMIT_MS = 300_000;
 
 /** Code that changes the whole process, or that is run again in others. */
-const ALONE = /millrace\/auto|\/cluster\b|\binstall\(|\bprometheus\(|\bopenTelemetry\(|\bprocess\.argv\b/;
+const ALONE =
+  /millrace\/auto|\/cluster\b|\binstall\(|\bprometheus\(|\bopenTelemetry\(|\bprocess\.argv\b/;
 
 /**
  * What a file of docs/test/pages exports; its name is that of the page, with - for / and without .md.
