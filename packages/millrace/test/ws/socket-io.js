@@ -9,8 +9,8 @@ import { io as connect } from 'socket.io-client';
 
 export const transports = ['websocket', 'polling'];
 
-/** Ten minutes: what is limited takes as long as a busy machine needs, and no heartbeat comes in between. */
-export const longMs = 600_000;
+/** Three minutes: what is limited takes as long as a busy machine needs, and no heartbeat comes in between. */
+export const longMs = 180_000;
 /** Options of a server whose limits nothing reaches. */
 const patient = {
   connectTimeout: longMs,
