@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 
 let fences = 0;
-/** An hour, for sockets that close: a busy machine ends none early. */
-const closeTimeout = 3_600_000;
+/** Three minutes, for sockets that close: a busy machine ends none early. */
+const closeTimeout = 180_000;
 
 /** Both ends of one connection, and what the client has received: text as a string, binary as a Buffer. */
 export class Peer {
