@@ -199,8 +199,16 @@ static bool all_ready(struct run *run) {
   return run->ready == run->options->connections;
 }
 
+/* A server may acknowledge a message after it has delivered it, on a busy machine seconds later. */
+static bool all_acknowledged(const struct run *run) {
+  const struct counts *counts = &run->counts;
+  if (run->options->protocol != PROTOCOL_CHAT || run->options->no_acks) return true;
+  return counts->acks + counts->errors >= counts->sent || counts->closed_early > 0;
+}
+
 static bool all_arrived(struct run *run) {
-  return run->outstanding == 0 && run->waiting == 0 && run->next_due == UINT64_MAX;
+  return run->outstanding == 0 && run->waiting == 0 && run->next_due == UINT64_MAX &&
+         all_acknowledged(run);
 }
 
 static bool all_closed(struct run *run) { return run->open == 0; }
