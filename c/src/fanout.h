@@ -46,7 +46,8 @@ static inline struct msghdr uvb__message(const uvb__content_t* content) {
   struct msghdr message;
   memset(&message, 0, sizeof(message));
   message.msg_iov = (struct iovec*)(uintptr_t)content->bufs;
-  message.msg_iovlen = content->count;
+  /* An int by POSIX and a size_t in glibc: a short is both, and there are at most IOV_MAX buffers. */
+  message.msg_iovlen = (unsigned short)content->count;
   return message;
 }
 

@@ -105,7 +105,8 @@ export const uvbatchWithMusl = (processor, { before, ...options } = {}) => ({
     const name = `${processor}-linux-musl`;
     const args = await cmakeFor(name, quiet);
     const libuv = withLibuv(await newestLibuv(quiet, { name, args }));
-    await build('c', undefined, quiet, { args: [...args, libuv], folder: name });
+    const all = [...args, libuv, '-DUVBATCH_SHARED=OFF'];
+    await build('c', undefined, quiet, { args: all, folder: name });
     return ctest('c', name, quiet, options);
   },
 });

@@ -29,6 +29,7 @@ export async function newestLibuv(quiet, { name = '', args: given = [] } = {}) {
     CMAKE_BUILD_TYPE: 'RelWithDebInfo',
     CMAKE_INSTALL_PREFIX: installed,
     CMAKE_INSTALL_LIBDIR: 'lib',
+    LIBUV_BUILD_SHARED: name === '' ? 'ON' : 'OFF',
   };
   const args = Object.entries(settings).map(([setting, value]) => `-D${setting}=${value}`);
   const build = join(folder, 'build');

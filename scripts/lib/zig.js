@@ -37,7 +37,8 @@ export async function cmakeFor(target, quiet) {
     return path;
   };
   return [
-    `-DCMAKE_C_COMPILER=${program('cc', `cc -target ${target}`)}`,
+    // zig would add a sanitizer to what is not optimized.
+    `-DCMAKE_C_COMPILER=${program('cc', `cc -target ${target} -fno-sanitize=undefined`)}`,
     `-DCMAKE_AR=${program('ar', 'ar')}`,
     `-DCMAKE_RANLIB=${program('ranlib', 'ranlib')}`,
     // As a cross compilation, which does not look into the folders of this machine.

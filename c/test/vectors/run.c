@@ -367,7 +367,7 @@ static void change_type(uv_batch_type_options_t* options, const vector_pair_t* p
       options->retain_max_bytes = large(pair->value);
       break;
     case TYPE_OPTION_MERGE:
-      options->merge = pair->value == MERGE_OFF ? NULL : pair->value == MERGE_ON ? merge : fail_to_merge;
+      options->merge = (int)pair->value == MERGE_OFF ? NULL : (int)pair->value == MERGE_ON ? merge : fail_to_merge;
       break;
     default:
       options->retain_max_age = pair->value;
