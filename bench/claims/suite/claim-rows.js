@@ -79,7 +79,7 @@ const commandOf = ({ name }) => `make bench NAME=${name} SAVE=1`;
 const entryOf = ({ experiment }, entries) =>
   entries.find((entry) => entry.experiment === experiment);
 
-/** Counts the reasons; of a refused experiment one says all. */
+/** Returns the results of an experiment that count; null for a refused one, of which one reason says all. */
 const countedOf = (test, entries) => {
   const entry = entryOf(test, entries);
   return entry?.state === 'refused' ? null : (entry?.results ?? null);

@@ -71,13 +71,14 @@ async function run() {
     const all = await loaded(size);
     const before = options.resume
       ? doneBefore(folder, { size, host: hostRecord() })
-      : { entries: [], seconds: 0 };
+      : { entries: [], seconds: 0, seed: options.seed };
     const isDone = ({ name }) => before.entries.some(({ experiment }) => experiment === name);
     const experiments = all.filter((each) => !isDone(each));
     say(
       `${planLine(measuredOf(experiments), { size, rounds: options.rounds })}; Ctrl-C keeps what there is`,
     );
-    const suite = await runSuite(experiments, { ...options, cleanup, onRun, onEnd });
+    const { seed } = before;
+    const suite = await runSuite(experiments, { ...options, seed, cleanup, onRun, onEnd });
     suite.entries = [...before.entries, ...suite.entries];
     suite.seconds += before.seconds;
     write(suite);

@@ -57,7 +57,9 @@ const SIZE = {
 
 function facts({ date, size, seed, seconds, entries }) {
   const host = entries.find(({ results }) => results)?.results.host;
-  const command = `make experiment SIZE=${size} SEED=${seed}`;
+  // A suite that went on in another way has more than one.
+  const seeds = new Set(entries.flatMap(({ results }) => results?.seed ?? []));
+  const command = `make experiment SIZE=${size}${seeds.size > 1 ? '' : ` SEED=${seed}`}`;
   const on = host
     ? ` on ${host.cpu}, ${host.cores} cores, ${host.kernel}, Node.js ${host.node}`
     : '';

@@ -10,7 +10,8 @@ const refused = (why) => new LabError('MILLRACE_LAB_E_INVALID_OPTION', `--resume
  *
  * @param {string} folder
  * @param {{ size: string, host: { cpu: string } }} now the size of the suite that goes on, and its machine
- * @returns {{ entries: import('./run.js').Entry[], seconds: number }} the experiments that are done
+ * @returns {{ entries: import('./run.js').Entry[], seconds: number, seed: number }} the experiments that are done, the time that the suite took,
+ *   and the seed with which it goes on
  * @throws {LabError} `MILLRACE_LAB_E_INVALID_OPTION` if there is none, or it is of another size or machine
  */
 export function doneBefore(folder, { size, host }) {
@@ -27,7 +28,7 @@ export function doneBefore(folder, { size, host }) {
   const other = done.find(({ results }) => results.host.cpu !== host.cpu);
   if (other) throw refused(`${latest} was measured on another machine: ${other.results.host.cpu}`);
   const entries = done.map((entry) => ({ ...entry, results: withRuns(entry.results, folder) }));
-  return { entries, seconds: suite.seconds };
+  return { entries, seconds: suite.seconds, seed: suite.seed };
 }
 
 /** Returns results with their runs, which a report draws; without them where their file is gone. */

@@ -24,7 +24,7 @@ function folderOf(t, suites) {
   return folder;
 }
 
-const stopped = { size: 'medium', stopped: true, seconds: 60, entries: [] };
+const stopped = { size: 'medium', stopped: true, seconds: 60, seed: 7, entries: [] };
 
 describe('a resumed suite', () => {
   test('takes over what was done, with its runs, and nothing else', (t) => {
@@ -33,7 +33,7 @@ describe('a resumed suite', () => {
     const runs = [{ round: 1 }];
     writeFileSync(join(folder, 'one-2026-01-01T10-00-00.000Z.json'), JSON.stringify({ runs }));
     const before = doneBefore(folder, now);
-    assert.equal(before.seconds, 60);
+    assert.deepEqual([before.seconds, before.seed], [60, 7]);
     assert.deepEqual(
       before.entries.map(({ experiment, results }) => [experiment, results.runs]),
       [['one', runs]],
