@@ -3,7 +3,8 @@ import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
 import { armsOf } from '../lib/experiment.js';
 import { Refused } from '../lib/refused.js';
 
-/** Cases: callers that await one query after the other, clients of the pool, whether statements have a name, or `pipelined` prepares them;
+/**
+ * Cases: callers that await one query after the other, clients of the pool, whether statements have a name, or `pipelined` prepares them;
  * and for each peer the least that `ahead` in queries has to be; 0.95: no worse.
  */
 const cases = {

@@ -2,7 +2,8 @@ import { ChatError } from './errors.js';
 import { moderate } from './moderation.js';
 import { errorFrame, joinedFrame, noticeFrame, toFrame } from './wire.js';
 
-/** Actions of people. Each method checks that they may, then acts; a refusal is a ChatError for the one who asked.
+/**
+ * Actions of people. Each method checks that they may, then acts; a refusal is a ChatError for the one who asked.
  * Sockets and HTTP requests both come through here.
  */
 export class Chat {

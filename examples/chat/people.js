@@ -6,7 +6,8 @@ import { nameKey, parseName } from './names.js';
 
 const SESSION = /^[\w-]{22}$/;
 
-/** People who are connected. A person has a nickname, unique on this server, and a session: a secret that only the client and
+/**
+ * People who are connected. A person has a nickname, unique on this server, and a session: a secret that only the client and
  * the server know, so that a client that reconnects gets its name and its rooms' moderation back.
  */
 export class People {

@@ -43,16 +43,18 @@ async function build(source, preset, quiet, { args = [], target = 'all', folder:
  * @param {object} [options]
  * @param {number} [options.parallel] tests at a time
  * @param {number} [options.seconds] that one test may take
+ * @param {number} [options.timeoutMs] that all tests may take
  * @param {Record<string, string>} [options.env] added to the environment
  * @param {string[]} [options.args] of ctest
  */
-function ctest(source, preset, quiet, { parallel = 1, seconds = 300, env, args = [] } = {}) {
+function ctest(source, preset, quiet, options = {}) {
+  const { parallel = 1, seconds = 300, timeoutMs = CTEST_TIMEOUT_MS, env, args = [] } = options;
   const shown = ['--no-tests=error', '--output-on-failure', ...args];
   const limits = ['--parallel', `${parallel}`, '--timeout', `${seconds}`];
-  const options = { env: { ...process.env, ...env }, timeoutMs: CTEST_TIMEOUT_MS };
+  const limited = { env: { ...process.env, ...env }, timeoutMs };
   return counted((report) => {
     const tests = ['--test-dir', folderOf(source, preset), '--output-junit', report];
-    return quiet('ctest', [...tests, ...shown, ...limits], options);
+    return quiet('ctest', [...tests, ...shown, ...limits], limited);
   }, junit);
 }
 

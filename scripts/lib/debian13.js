@@ -34,15 +34,9 @@ export async function debian13(name, quiet, processor = 'amd64') {
   }
   mkdirSync(folder, { recursive: true });
   try {
-    if (!existsSync(list)) {
-      writeFileSync(
-        `${list}.partial`,
-        `deb [signed-by=${key}] http://deb.debian.org/debian trixie main\n`,
-      );
-      const given = own.map((each) => each.replace(list, `${list}.partial`));
-      await quiet('apt-get', [...given, 'update']);
-      renameSync(`${list}.partial`, list);
-    }
+    writeFileSync(list, `deb [signed-by=${key}] http://deb.debian.org/debian trixie main\n`);
+    // Each time: the versions of an older list may be gone.
+    await quiet('apt-get', [...own, 'update']);
     await quiet('apt-get', [...own, 'download', name], { cwd: folder });
     const deb = readdirSync(folder).find((each) => each.endsWith('.deb'));
     await quiet('dpkg', ['-x', join(folder, deb), `${unpacked}.partial`]);

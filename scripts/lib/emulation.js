@@ -1,6 +1,6 @@
 /**
- * Runs programs for arm64 on another processor: the kernel hands each to qemu, their children too, once qemu is registered with it. That takes
- * root, and stays until the machine is started anew or `release` is called.
+ * Runs programs for arm64 on another processor: the kernel hands each to qemu, their children too, once qemu is registered with
+ * it. That takes root, and stays until the machine is started anew or `release` is called.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import { Skip } from './steps.js';
 
 const folder = '/proc/sys/fs/binfmt_misc';
 const name = 'millrace-arm64';
+/** True once this process has registered qemu. */
+let isOurs = false;
 /** Registrations of Debian's own packages. */
 const usual = ['qemu-aarch64', 'qemu-aarch64-static'];
 
@@ -35,6 +37,7 @@ export async function emulateArm64(quiet) {
   try {
     // F: the kernel opens qemu now, so that it is found by programs in other roots.
     writeFileSync(join(folder, 'register'), `:${name}:M::${magic}:${mask}:${qemu}:F`);
+    isOurs = true;
   } catch ({ message }) {
     throw new Skip(`the kernel did not take qemu: ${message}`);
   }
@@ -43,5 +46,5 @@ export async function emulateArm64(quiet) {
 /** Takes back the registration, if {@link emulateArm64} made one. */
 export function release() {
   const own = join(folder, name);
-  if (existsSync(own)) writeFileSync(own, '-1');
+  if (isOurs && existsSync(own)) writeFileSync(own, '-1');
 }

@@ -96,7 +96,10 @@ export function otherPlatforms({ quick = false } = {}) {
     uvbatchWithMusl('x86_64'),
     ...(quick
       ? []
-      : [uvbatchWithMusl('aarch64', { before: emulateArm64, seconds: 1800 }), goOnArm]),
+      : [
+          uvbatchWithMusl('aarch64', { before: emulateArm64, seconds: 1800, timeoutMs: 7_200_000 }),
+          goOnArm,
+        ]),
     { title: 'end of the emulation', run: async () => release() },
   ];
 }

@@ -29,7 +29,11 @@ before(async () => {
   await run('git', ['clone', '--quiet', '--no-local', root, clone]);
   const bin = join(folder, 'bin');
   mkdirSync(bin);
-  for (const name of programs) symlinkSync(which(name), join(bin, name));
+  for (const name of programs) {
+    const path = name === 'node' ? process.execPath : which(name);
+    assert.ok(path, `needs ${name}`);
+    symlinkSync(path, join(bin, name));
+  }
   const { CC, CXX, ...others } = process.env;
   env = { ...others, PATH: bin };
 });

@@ -75,7 +75,8 @@ export const clients = {
   seconds: ({ size, seconds = 20 }) => ({ quick: 0.8, medium: 3, paper: seconds })[size],
 };
 
-/** Clients over HTTP, each asking again when it has its answer. At medium size they are fewer: a busy server accepts one
+/**
+ * Clients over HTTP, each asking again when it has its answer. At medium size they are fewer: a busy server accepts one
  * connection a turn, so that the last of 1,000 would have to wait for half a minute in each run.
  */
 export const httpClients = {

@@ -11,7 +11,8 @@ export const alone = (rooms, publish) => ({
   },
 });
 
-/** Presence on one of several servers: `Rooms` knows who is where, and tells; also when a server dies with its people. Names are unique on one server
+/**
+ * Presence on one of several servers: `Rooms` knows who is where, and tells; also when a server dies with its people. Names are unique on one server
  * only, so somebody of the same name may remain.
  */
 export const elsewhere = (rooms, send) => {

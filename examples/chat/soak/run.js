@@ -1,4 +1,5 @@
-/** Runs a soak from the beginning to the end.
+/**
+ * Runs a soak from the beginning to the end.
  *
  * A cycle: people and programs use the service all the time; at its moment a fault is injected, and the service has to be whole again; then
  * comes a wave of the load generator, which checks each delivery; then everybody leaves, and at rest memory is measured, in some cycles

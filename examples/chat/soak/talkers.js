@@ -24,7 +24,8 @@ const LEAVING = [
   (ws) => ws.terminate(),
 ];
 
-/** Talker, whose texts are `sender/connection/number` and some filling, so that whoever hears them knows what comes next.
+/**
+ * Talker, whose texts are `sender/connection/number` and some filling, so that whoever hears them knows what comes next.
  */
 export class Talker {
   #url;

@@ -1,4 +1,5 @@
-/** RSA Fibonacci, as the paper calls it: F(n) to the power of an exponent, modulo another large Fibonacci number, F(2k).
+/**
+ * RSA Fibonacci, as the paper calls it: F(n) to the power of an exponent, modulo another large Fibonacci number, F(2k).
  *
  * A chain of squarings cannot be divided: each needs the one before. The modulus can, as that of RSA is by those who know its
  * factors: F(2k) = F(k) L(k), where L are the Lucas numbers, and the two have no common factor unless 3 divides k. So the

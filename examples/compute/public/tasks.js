@@ -14,7 +14,8 @@ const records = ({ records, bytes: size, crc32 }) =>
   `${count(records)} records, ${bytes(size)}, CRC‑32 ${crc32}`;
 const photos = ({ photos: list }) => `${count(list)} photos`;
 
-/** Tasks of the buttons. `title` names the work; tasks of the same `title` and `about` do the same, wherever they do it.
+/**
+ * Tasks of the buttons. `title` names the work; tasks of the same `title` and `about` do the same, wherever they do it.
  *
  * @type {Record<string, { title: string, where: string, ask: (settings) => { path, query?, body? }, about: (settings) => string, tell: (result) => string }>}
  */

@@ -10,7 +10,8 @@ const POINTS = 60;
 
 const FIELDS = ['fresh', 'copies', 'late', 'shed', 'failed', 'p50', 'p99', 'healthP99'];
 
-/** Turns of the servers under load: one server at a time, a chosen one or each in turn. It is started for its turn, and is
+/**
+ * Turns of the servers under load: one server at a time, a chosen one or each in turn. It is started for its turn, and is
  * the only one: servers that share a few cores would distort each other's figures.
  *
  * Emits 'settings' when load, target or the server under load changes, and 'point' (name) with each new figure.

@@ -3,7 +3,8 @@ import { GOOD_MS, KINDS } from '../settings.js';
 /** Counts by kind of request: `counts[0]` is of the most important one. */
 const zeros = () => KINDS.map(() => 0);
 
-/** Counts of a piece of time. Requests are counted under `offered` when they were due, and under one of the others
+/**
+ * Counts of a piece of time. Requests are counted under `offered` when they were due, and under one of the others
  * when they ended.
  */
 export class Slot {

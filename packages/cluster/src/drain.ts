@@ -75,7 +75,7 @@ export async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> 
   if (isDraining) return;
   isDraining = true;
   setTimeout(() => process.exit(1), drainTimeout + selfKillMs).unref();
-  for (const [server, sockets] of connections) announce(server, sockets, idleGrace);
+  for (const [server, sockets] of connections) announce(server, sockets);
   for (const session of sessions) session.close();
   const drained = run('drain');
   let seen = received();
@@ -104,14 +104,15 @@ function received(): Map<HttpSocket, number> {
   return new Map(sockets.map((socket) => [socket, socket.bytesRead]));
 }
 
-function announce(server: Server, sockets: Iterable<HttpSocket>, idleGrace: number): void {
+function announce(server: Server, sockets: Iterable<HttpSocket>): void {
   const http = server as HttpServer;
   closeAfterAnswer(http);
-  // For those whose answer has begun already: Node.js would close them by a timer. `closeIdle` does it.
-  if (http.keepAliveTimeout > idleGrace) http.keepAliveTimeout = 0;
-  for (const { _httpMessage } of sockets) {
-    const res = _httpMessage as ServerResponse | null | undefined;
+  // Node.js would close idle connections by a timer. `closeIdle` does it.
+  http.keepAliveTimeout = 0;
+  for (const socket of sockets) {
+    const res = socket._httpMessage as ServerResponse | null | undefined;
     if (res?.headersSent === false) closeAfter(res);
+    if (isIdle(socket)) socket.setTimeout(0);
   }
 }
 

@@ -213,7 +213,8 @@ function stickyOf(given: Sticky | undefined): { sticky: StickyKey | null; oneReq
 /** CPUs for a process's pools if none is left for a thread: one thread, on the core of its loop. */
 export const sharedCore = 0.5;
 
-/** Number of CPUs for loops and threads: without the `reserve` (0 to 1, a share of them), rounded to the next whole one but never above
+/**
+ * Number of CPUs for loops and threads: without the `reserve` (0 to 1, a share of them), rounded to the next whole one but never above
  * what there is. At least 1.
  */
 export function usableCpus(cpus: number, reserve: number): number {

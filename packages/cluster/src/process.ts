@@ -1,4 +1,5 @@
-/** Process as the primary sees it: starting until it listens, ready, draining, gone. Only the methods here change that state, and
+/**
+ * Process as the primary sees it: starting until it listens, ready, draining, gone. Only the methods here change that state, and
  * it never goes back. Each state but ready has a deadline: a process that does not listen within `startTimeout`, or does not end
  * within its drain timeout, is killed and counts as late. The owner is told of each change once, and of the end with the reason.
  */

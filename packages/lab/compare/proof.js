@@ -74,7 +74,8 @@ function ofCounters() {
   };
 }
 
-/** Returns the reason why Millrace had nothing to act on.
+/**
+ * Returns the reason why Millrace had nothing to act on.
  *
  * @param {Record<string, Record<string, number>>} counters by kind, of one run
  * @returns {string | null} null when it acted

@@ -78,7 +78,7 @@ export class Cleanup {
 }
 
 /**
- * Ends a program of the lab that is asked to. The first signal ends the measuring, and the program keeps what there is; the
+ * Handles the signals of a program of the lab. The first signal ends the measuring, and the program keeps what there is; the
  * second ends the program at once, with its servers. Who reads the output may go before (`| head -1`): the program goes on.
  *
  * @param {Cleanup} cleanup

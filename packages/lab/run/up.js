@@ -1,4 +1,4 @@
-/** Waits until a server is up. */
+/** Finds free ports, and waits until a server is up. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,5 @@
-/** Attempt to connect, with the client library, which is loaded when the first broker is asked for. And what is wrong with a broker,
+/**
+ * Attempt to connect, with the client library, which is loaded when the first broker is asked for. And what is wrong with a broker,
  * in a sentence that says the way out: an error is lasting where another attempt would not help soon. Its messages never show a
  * password.
  */

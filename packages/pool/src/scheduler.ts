@@ -466,7 +466,8 @@ export class Scheduler implements TaskOwner {
     });
   }
 
-  /** Reports whether the turn's time is over. The time in which results came counts: a program that computes after the first of them
+  /**
+   * Reports whether the turn's time is over. The time in which results came counts: a program that computes after the first of them
    * gets its next call begun.
    */
   get #isTurnOver(): boolean {

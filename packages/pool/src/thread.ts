@@ -1,4 +1,5 @@
-/** Worker thread, seen from the main thread: what it was sent, and which of that it has begun.
+/**
+ * Worker thread, seen from the main thread: what it was sent, and which of that it has begun.
  *
  * Each task that is sent gets the next number; its place on the board (`protocol.cts`) is the number's low bits, so numbers that are
  * not answered must not meet (`room`). All of them are between `#oldest` and `#next`, except where a long task is left behind:

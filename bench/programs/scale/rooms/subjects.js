@@ -9,7 +9,8 @@ const text = { binary: false };
 /** Options by which nobody is closed for being slow. */
 const roomy = { maxPending: 1024 ** 3 };
 
-/** Subjects. Each is given the broker and more options of `natsRooms()`; what it gives has `join`, `publish` and `stats`,
+/**
+ * Subjects. Each is given the broker and more options of `natsRooms()`; what it gives has `join`, `publish` and `stats`,
  * and `presence` where that is known.
  */
 export const subjects = {

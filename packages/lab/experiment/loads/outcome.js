@@ -13,7 +13,8 @@ const LATE_MS = 5;
 const LATE_SHARE = 0.01;
 const LATE_COUNT = 5;
 
-/** Utilization of the sending loop from which on the generator was the limit. A shorter time is little more than opening its connections, and the few
+/**
+ * Utilization of the sending loop from which on the generator was the limit. A shorter time is little more than opening its connections, and the few
  * answers of fewer requests keep it busy only where other programs have the processors.
  */
 const BUSY = 0.9;

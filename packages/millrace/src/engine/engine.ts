@@ -1,4 +1,5 @@
-/** Queue with its policy, and the life of a batch in it: intake, bounds, dispatch points, switch and close. An engine owns no clock,
+/**
+ * Queue with its policy, and the life of a batch in it: intake, bounds, dispatch points, switch and close. An engine owns no clock,
  * timer or loop (those are the {@link Host}'s) and knows no handler (those are the {@link Sink}'s), so that the same code runs on a
  * virtual clock, at the end of a loop turn, and at the end of the microtask queue. Control runs one way: push, queue, dispatch point,
  * sink. A dispatch point never nests.

@@ -1,4 +1,5 @@
-/** Coalesced socket. Everything is done with `cork()` and `uncork()` of the stream, on this socket alone: what is held
+/**
+ * Coalesced socket. Everything is done with `cork()` and `uncork()` of the stream, on this socket alone: what is held
  * is in the stream's own buffer, in order with everything else, and its callbacks, errors and end are the stream's.
  */
 import type { Socket } from 'node:net';

@@ -1,4 +1,5 @@
-/** Enlarged socket. Node reads a stream with two callbacks of its own, which the addon wraps; it has to be told when
+/**
+ * Enlarged socket. Node reads a stream with two callbacks of its own, which the addon wraps; it has to be told when
  * they are set again, and before the handle is closed, which are calls of the handle's methods.
  */
 import type { Socket } from 'node:net';

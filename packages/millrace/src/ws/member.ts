@@ -1,4 +1,5 @@
-/** Member of rooms: the rooms it is in, and what it has not taken yet. A member that does not keep up has a backlog of its own,
+/**
+ * Member of rooms: the rooms it is in, and what it has not taken yet. A member that does not keep up has a backlog of its own,
  * bounded in bytes, so that it costs nobody else anything. How it is written to depends on what it is: a WebSocket, below, or an event
  * stream (stream-member.ts).
  */

@@ -297,7 +297,7 @@ test('a file accepts exactly the options of the features', async (t) => {
   const { Guard } = await import('@millrace/guard');
   const { install } = await import('millrace/ws');
   const { stallOptions } = await import(
-    import.meta.resolve('@millrace/monitor/stalls').replace('index.js', 'options.js')
+    import.meta.resolve('@millrace/monitor/stalls').replace('imports/stalls.cjs', 'options.cjs')
   );
   const takes = {
     stalls: stallOptions,

@@ -109,16 +109,18 @@ export class ThreadState {
 
   /** Opens the files of a thread; null if the kernel or a sandbox hides them. */
   static open(folder: string): ThreadState | null {
+    const opened: number[] = [];
     try {
-      const schedstat = openSync(`${folder}/schedstat`, 'r');
-      const syscall = openSync(`${folder}/syscall`, 'r');
-      const state = new ThreadState(schedstat, syscall);
+      for (const name of ['schedstat', 'syscall']) opened.push(openSync(`${folder}/${name}`, 'r'));
+      const state = new ThreadState(opened[0]!, opened[1]!);
       const { cpu } = state.times();
       state.call();
-      return cpu > 0 ? state : null;
+      if (cpu > 0) return state;
     } catch {
-      return null;
+      // Nothing is known of the thread.
     }
+    for (const fd of opened) closeSync(fd);
+    return null;
   }
 
   times(): ThreadTimes {

@@ -15,7 +15,7 @@
  * without options does not need are loaded later.
  */
 import { packageFile } from '@millrace/base/installed';
-import { builtin, otherRuntime } from '@millrace/base/realm';
+import { builtin, isPlainObject, otherRuntime } from '@millrace/base/realm';
 import { announce } from '@millrace/base/sources';
 import { thisPackage } from '../package.cjs';
 import type { StallOptions } from './options.cjs';
@@ -126,8 +126,9 @@ export class Stalls extends EventEmitter<StallEvents> {
     if (first === this.#worker) return;
     process.off('worker', this.#watchWorkers);
     const { workers, log, linesPerMinute } = this.#settings;
-    const { Log } = require('./report.cjs') as typeof import('./report.cjs');
-    const { WorkerWatch } = require('./workers.cjs') as typeof import('./workers.cjs');
+    const files = this.#load();
+    if (files === null) return;
+    const { Log, WorkerWatch } = files;
     const lines = new Log(log, linesPerMinute);
     const isOwn = (worker: Worker): boolean => worker === this.#worker;
     this.#workers = new WorkerWatch(workers as number, isOwn, (stall) => {
@@ -137,6 +138,18 @@ export class Stalls extends EventEmitter<StallEvents> {
     });
     this.#workers.add(first);
   };
+
+  /** Loads the files for workers; null with the reason in `why` if that fails, as where the package was removed meanwhile. */
+  #load(): (typeof import('./report.cjs') & typeof import('./workers.cjs')) | null {
+    try {
+      // Node.js would end the process, as it looks into it for each file.
+      if (process.env === undefined) throw new Error('the application has deleted process.env');
+      return { ...require('./report.cjs'), ...require('./workers.cjs') };
+    } catch (error) {
+      this.why = `worker threads are not watched: ${(error as Error).message}`;
+      return null;
+    }
+  }
 
   /** Last hundred past stalls, oldest first. */
   recent(): Stall[] {
@@ -285,7 +298,8 @@ function secondWatch(): Error {
 
 /** The parser of options is loaded where there are some. */
 function settingsOf(options: StallOptions | undefined): WatchdogSettings {
-  if (options === undefined || Object.keys(options).length === 0) return usual;
+  const isEmpty = options === undefined || options === null;
+  if (isEmpty || (isPlainObject(options) && Object.keys(options).length === 0)) return usual;
   const { stallOptions } = require('./options.cjs') as typeof import('./options.cjs');
   return stallOptions(options);
 }

@@ -60,8 +60,8 @@ interface Heartbeat {
   readonly number: number;
   /** Time of sending in ms, moved forward when the process was stopped. */
   since: number;
-  readonly startedAt: number;
-  readonly times: ThreadTimes | null;
+  startedAt: number;
+  times: ThreadTimes | null;
   /** True if it counts anew from the end of a stop. */
   isRenewed: boolean;
 }
@@ -128,7 +128,8 @@ class Watchdog {
       this.#observe(now, heartbeat);
     }
     const waitMs = this.#waitMs(now);
-    this.#due = now + waitMs;
+    // Not from `now`: what was loaded for the first stall may have come from a slow disk.
+    this.#due = performance.now() + waitMs;
     setTimeout(() => this.look(), waitMs);
   }
 
@@ -177,6 +178,8 @@ class Watchdog {
     else {
       // The loop wakes up together with this thread, and gets its time anew.
       heartbeat.since = now;
+      heartbeat.startedAt = wallClock.now();
+      heartbeat.times = this.#thread?.times() ?? null;
       heartbeat.isRenewed = true;
     }
     // A pending sample would count as taken after the time for which nothing ran.

@@ -122,7 +122,8 @@ function usedMs(): readonly [process: number, thread: number] {
 
 /**
  * Stops of the process: SIGSTOP, a frozen container, a suspended machine. After one a look comes late, although nothing computed and this
- * thread did not wait for a CPU. This thread asleep in a system call, with all others at rest, looks the same.
+ * thread did not wait for a CPU. Time that workers computed just before counts against it. This thread asleep in a system call, with all
+ * others at rest, looks the same.
  */
 class Stops {
   #dueMs = 0;
@@ -185,6 +186,7 @@ export class WorkerWatch {
     process.off('worker', this.add);
     this.#closeSession();
     for (const each of this.#watched.values()) each.thread?.close();
+    // An exit that comes later finds nothing to end or to close.
     this.#watched.clear();
     this.#look();
   }
@@ -199,6 +201,7 @@ export class WorkerWatch {
     };
     this.#watched.set(id, watched);
     worker.once('exit', () => {
+      if (this.#watched.get(id) !== watched) return;
       this.#discountStop(performance.now());
       if (watched.stall !== null) this.#end(watched, watched.stall);
       watched.thread?.close();
