@@ -49,8 +49,8 @@ const kinds = {
   ticks: function blockInTicks() {
     return new Promise((resolve) => {
       const blockInTick = () => {
-        if (existsSync(file))
-          resolve(); // blocks: ticks
+        const isReleased = existsSync(file); // blocks: ticks
+        if (isReleased) resolve();
         else process.nextTick(blockInTick); // blocks: ticks
       };
       blockInTick();
