@@ -3,30 +3,29 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
 import { startScaling } from '../dist/scaling.js';
-import { start, still } from './program.js';
+import { load, start } from './program.js';
 
 test('more processes under load, fewer when idle', async (t) => {
-  // Samples are taken when the test says so, and none is old by then.
-  const scaleInterval = 60_000;
-  const options = { workers: { min: 1, max: 2 }, reserve: 0, scaleInterval };
-  const thresholds = { scaleUp: 0.9, scaleDown: 0.8 };
-  const how = { execArgv: still, env: { STEP_MS: String(scaleInterval) } };
-  const settings = { ...options, ...thresholds, idleGrace: 60_000 };
-  const program = await start(t, 'shares.js', settings, how);
+  const program = await start(t, 'shares.js', {
+    workers: { min: 1, max: 2 },
+    reserve: 0,
+    // A process that tells nothing for two of them, as on a busy machine, counts as a busy one.
+    scaleInterval: 250,
+    idleGrace: 60_000,
+    drainTimeout: 60_000,
+  });
   const { text: alone } = await program.get('/');
-  const agent = new http.Agent({ keepAlive: true });
-  t.after(() => agent.destroy());
-  await program.get('/busy', { agent });
-  const { utilization, ...up } = await scaled(program);
+  const running = load(t, program.port, { clients: 2, path: '/block?ms=30' });
+  const { utilization, ...up } = await program.next('scale');
   assert.deepEqual(up, { from: 1, to: 2 });
-  assert.ok(utilization > 0.9 && utilization <= 1);
+  assert.ok(utilization > 0.7 && utilization <= 1);
   await program.next('ready');
   const shared = (await program.call('stats')).processes.map(({ cpus }) => cpus);
   // The one that has been there was told.
   await program.wrote(`told ${shared[0]}`);
   const connections = await connectAll(t, program);
-  await program.get('/calm', { agent });
-  const down = await scaled(program);
+  await running.stop();
+  const down = await program.next('scale');
   assert.deepEqual([down.from, down.to], [2, 1]);
   // Its CPUs are its own until it has ended.
   const { processes } = await program.call('stats');
@@ -42,23 +41,6 @@ test('more processes under load, fewer when idle', async (t) => {
   assert.equal((await program.call('stats')).wanted, 1);
   assert.equal((await program.get('/')).status, 200);
 });
-
-/** Has samples taken until the number of processes is another one. */
-async function scaled(program) {
-  let event = null;
-  program.next('scale').then((found) => {
-    event = found;
-  });
-  for (;;) {
-    // It answers after it has told of a change.
-    const { processes } = await program.call('stats');
-    if (event !== null) return event;
-    // Time in which a process is idle, or not.
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    for (const { pid, state } of processes) if (state === 'ready') await program.step(pid);
-    await program.step(program.child.pid);
-  }
-}
 
 /** Makes connections that stay, until each of two processes has one. */
 async function connectAll(t, program) {

@@ -195,7 +195,7 @@ test('a file that loads for ever: other functions run elsewhere, an abort and th
   assert.equal(queued.total + running, 0);
   const other = endless(files, 'other');
   const last = outcomes(repeat(3, () => pool.run(0, { filename: other.filename })));
-  await other.loading(2);
+  await other.loading(1);
   await pool.destroy();
   assert.deepEqual(await last, { MILLRACE_E_CLOSED: 3 });
   assert.equal(pool.completed, neighbours + 4);
