@@ -9,7 +9,6 @@ import { after, test } from 'node:test';
 import { Link } from '../dist/link.js';
 import { credentials } from './credentials.js';
 import { natsServer, unable } from './nats.js';
-import { patient, patiently } from './patience.js';
 
 const skip = unable;
 const folder = mkdtempSync(join(tmpdir(), 'millrace-credentials-'));
@@ -22,15 +21,14 @@ function file(name, text) {
 }
 
 function link(t, options) {
-  const made = new Link(patient(options), 'test');
+  const made = new Link(options, 'test');
   t.after(() => made.close());
   return made;
 }
 
 async function refuses(t, options, message) {
   const made = link(t, options);
-  const ready = patiently(() => made.ready());
-  await assert.rejects(ready, (error) => {
+  await assert.rejects(made.ready(), (error) => {
     assert.equal(error.code, 'MILLRACE_E_BROKER');
     assert.match(error.message, message);
     assert.doesNotMatch(error.message, /s3cret/);
