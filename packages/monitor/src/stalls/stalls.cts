@@ -264,7 +264,7 @@ export function presentWatch(): Stalls | null {
 
 /**
  * Begins to watch the event loop of the main thread, from a thread of its own. Without options it returns the present watch, if there is
- * one. An idle loop costs about 0.2 % of a CPU, the thread some 10 MB.
+ * one. An idle loop costs about 0.2 % of a CPU, the thread some 10 MB of memory.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know, a value out of range, and options when there is a watch
  * already; `MILLRACE_E_RUNTIME` in a worker thread, under the permission model, and on Bun and Deno
