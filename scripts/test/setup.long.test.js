@@ -11,7 +11,7 @@ import { root } from '../lib/paths.js';
 import { writePlatformPackage } from '../lib/platform-package.js';
 import { which } from '../lib/which.js';
 
-/** All that a machine for the node part has to have. */
+/** Programs that a machine for the node part has to have. */
 const programs = ['node', 'npm', 'make', 'git', 'sh', 'sed', 'awk', 'env'];
 const { thisPlatform } = createRequire(import.meta.url)(
   join(root, 'packages/millrace/dist/native/platforms.cjs'),

@@ -6,7 +6,7 @@ import { openStorage } from '../storage/index.js';
 import { ARMS, Client, postJson, request, start } from './support.js';
 
 const bin = findPostgres();
-/** Of a database that takes its time. */
+/** Limits of a database that takes its time. */
 const patient = { limits: { ...defaults, storageTimeoutMs: 60_000 } };
 
 if (!bin) {

@@ -30,7 +30,7 @@ async function listen(t, answer) {
   return { port: server.address().port, asked, server };
 }
 
-/** Of clients that give up only after the test would: its answers come when it wants them to. */
+/** Traffic of clients that give up only after the test would: its answers come when it wants them to. */
 function startTraffic(t, port) {
   const traffic = new Traffic(port, 1, 600_000);
   t.after(() => traffic.end());

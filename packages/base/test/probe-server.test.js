@@ -18,7 +18,7 @@ async function serve(t, answer = (path) => ({ status: 200, body: `${path}\n` }))
   return server;
 }
 
-/** One request, on a connection of its own. */
+/** Makes a request on a connection of its own. */
 function ask({ port }, path, options = {}) {
   return new Promise((resolve, reject) => {
     const asked = request({ host, port, path, agent: false, ...options }, async (response) => {

@@ -13,7 +13,7 @@ test('each process can tell the health of all', async (t) => {
   const pids = await program.pids();
   let asked = 0;
   let health;
-  /** Whether all have reported, since the last question, and have closed the connections before it. */
+  /** Reports whether all have reported, since the last question, and have closed the connections before it. */
   const isComplete = ({ processes, total }) =>
     processes?.every(({ report }) => report !== null) &&
     total.values.answers === 4 + asked &&

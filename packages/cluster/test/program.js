@@ -14,7 +14,7 @@ export const fixture = (name) =>
 /** Times (ms) that end nothing, however busy the machine is. A test of one of them sets it. */
 const patient = { startTimeout: 600_000, drainTimeout: 600_000, crashWindow: 3_600_000 };
 
-/** For programs, or their processes, whose timers a test lets go on: see {@link Program.step}. */
+/** Options of programs, or of their processes, whose timers a test lets go on: see {@link Program.step}. */
 export const still = ['--import', new URL('fixtures/still.js', import.meta.url).href];
 
 /** Starts `primary.js` with a file of the fixtures, and resolves when it serves. */
@@ -214,7 +214,7 @@ export async function application(t, text) {
   return file;
 }
 
-/** What waits for a file: its part of a URL, and a function that makes the file. */
+/** Gate that waits for a file: its part of a URL, and a function that makes the file. */
 export async function gate(t) {
   const file = join(await folderOf(t), 'open');
   return { query: `file=${encodeURIComponent(file)}`, open: () => writeFile(file, '') };

@@ -63,7 +63,7 @@ let child = null;
 let count = 0;
 let onSlept = () => {};
 
-/** It is started once, and keeps this process alive only while `soon` waits. */
+/** Observer, started once, which keeps this process alive only while `soon` waits. */
 function startObserver() {
   child = spawn(process.execPath, ['--eval', observer], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.on('error', () => {});

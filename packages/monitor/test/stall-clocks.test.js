@@ -180,7 +180,7 @@ describe('the watch of worker threads', () => {
     async function look(count) {
       for (let i = 0; i < count; i++) await once(looks, 'look');
     }
-    /** More than it takes for a report. */
+    /** Time that is more than a report takes. */
     const several = 6;
 
     await look(1);

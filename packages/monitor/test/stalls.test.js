@@ -36,7 +36,7 @@ const prelude = `
 /** The last stall at the function of the program. */
 const at = (stalls, name) => stalls.findLast((stall) => stall.at?.function.includes(name));
 
-/** Whether the last line about the stall of a start names its function. */
+/** Reports whether the last line about the stall of a start names its function. */
 const isNamed = (summaries) =>
   /: in (.* called from )?blockAtStart \(/.test(summaries.at(-1) ?? '');
 

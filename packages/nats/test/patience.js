@@ -1,7 +1,7 @@
 /** Brokers that take their time, as on a machine on which much else runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** As much time as a test has, in ms. */
+/** Time of a test, in ms. */
 export const longMs = 600_000;
 
 /** The broker, as options that give it this time to answer for the first time, unless they say another. */
@@ -14,7 +14,7 @@ export const patient = (broker) => ({
 const isLate = ({ name, message, cause }) =>
   name === 'TimeoutError' || cause?.name === 'TimeoutError' || / does not answer$/.test(message);
 
-/** What `act` resolves to; it is called again as long as an answer is late. Requests to JetStream have 5 s. */
+/** Resolves as `act` does, which is called again as long as an answer is late. Requests to JetStream have 5 s. */
 export async function patiently(act) {
   for (;;) {
     try {

@@ -18,7 +18,7 @@ async function runAuto(program, { args = [], ways = Object.keys(preloads) } = {}
   return auto;
 }
 
-/** The same program without auto and with it. */
+/** Runs a program without auto and with it. */
 async function runBoth(program, options = {}) {
   const plain = await runPlain(program, options.args);
   return { plain, auto: await runAuto(program, options) };

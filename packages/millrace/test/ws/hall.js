@@ -185,7 +185,7 @@ export function hold({ client, socket }) {
   };
 }
 
-/** The same, and fills the stream of the socket: what rooms publish from now on waits in their backlog until `peer.client.resume()`. */
+/** Holds, and fills the stream of the socket: what rooms publish from now on waits in their backlog until `peer.client.resume()`. */
 export async function stall(peer) {
   hold(peer);
   while (!peer.socket.writableNeedDrain) {

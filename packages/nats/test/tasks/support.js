@@ -44,7 +44,7 @@ export async function setUp(t, options = {}) {
   };
 }
 
-/** Where nothing is about them, times are long: no task runs twice because its worker has to wait for a CPU, and no result is given up. */
+/** Long times, where nothing is about them: no task runs twice because its worker has to wait for a CPU, and no result is given up. */
 const withDefaults = (url, more) => ({
   ...{ broker: patient(url), stream: 'tests', filename: functions.href, backoff: [20] },
   ...{ ackWait: 60_000, replyTimeout: longMs },

@@ -37,7 +37,7 @@ export async function fanOut({ WebSocket, WebSocketServer }) {
   return { same, state: stateOf('ws') };
 }
 
-/** Of this thread; undefined without auto. */
+/** Features of this thread; undefined without auto. */
 const feature = (name) => process[Symbol.for('millrace.auto')]?.features[name];
 
 /** Of this thread: 'none' without auto. */
