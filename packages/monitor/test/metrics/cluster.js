@@ -7,7 +7,7 @@ import { AggregatorRegistry } from 'prom-client';
 
 const registry = new AggregatorRegistry();
 
-/** Retries of a close that gives its workers 5 s, which a busy machine may need more often than once. */
+/** Metrics of all processes. prom-client gives its workers 5 s, which a busy machine may need more often than once. */
 async function metricsOfAll(tries = 20) {
   try {
     return await registry.clusterMetrics();
