@@ -36,8 +36,12 @@ import type { WorkerWatch } from './workers.cjs';
 
 export type { ProbeOptions, StallOptions } from './options.cjs';
 export type { Stall, StallFrame, StallState, WorkerStall } from './stall.cjs';
-/** @internal ES modules get it, by imports/stalls.cts. */
+/** @internal Loaded when it is read. */
 export declare const stallSchema: typeof import('./options.cjs').stallSchema;
+Object.defineProperty(exports, 'stallSchema', {
+  enumerable: true,
+  get: () => (require('./options.cjs') as typeof import('./options.cjs')).stallSchema,
+});
 
 type Worker = import('node:worker_threads').Worker;
 type MessagePort = import('node:worker_threads').MessagePort;
