@@ -12,14 +12,17 @@ import { goPackages } from './go.js';
 import { root, typed } from './paths.js';
 import { socketify } from './socketify.js';
 import { checkTools } from './tools.js';
+import { which } from './which.js';
 
 /**
  * Installs the packages of a lock file, unless that was done since it was written.
  *
- * @param {string} folder of the lock file, relative to the root
+ * @param {string} [folder] of the lock file, relative to the root
+ * @param {boolean} [compiles] false where there is no compiler: then packages of others that need one, as SQLite for examples and tests, stay
+ *   without their binary, and the next set-up installs again
  * @returns {import('./steps.js').Step}
  */
-export const packages = (folder = '.') => ({
+export const packages = (folder = '.', compiles = true) => ({
   title: folder === '.' ? 'npm packages' : `npm packages of ${folder}`,
   required: true,
   run: async (quiet) => {
@@ -27,7 +30,11 @@ export const packages = (folder = '.') => ({
     const written = (path) => statSync(join(cwd, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (written('node_modules/.package-lock.json') > written('package-lock.json'))
       return 'unchanged';
-    await quiet('npm', ['ci', '--no-audit', '--no-fund'], { cwd });
+    const scripts = compiles ? [] : ['--ignore-scripts'];
+    await quiet('npm', ['ci', '--no-audit', '--no-fund', ...scripts], { cwd });
+    if (compiles) return undefined;
+    rmSync(join(cwd, 'node_modules/.package-lock.json'));
+    return 'without a compiler: no SQLite for examples and their tests';
   },
 });
 
@@ -91,7 +98,8 @@ const parts = {
   typescript: { steps: [packages(), build] },
   get node() {
     const { tools, step } = addonPart();
-    return { tools, steps: [packages(), build, step] };
+    const compiles = tools.length > 0 || which(process.env.CC || 'cc') !== undefined;
+    return { tools, steps: [packages('.', compiles), build, step] };
   },
   load: { tools: ['cmake', 'cc'], steps: [generator] },
   c: { tools: ['cmake', 'cc'], steps: [libuv, uvbatch] },
