@@ -80,7 +80,9 @@ class NatsServer {
         this.port = Number(port);
         const routes = /Listening for route connections on \S+:(\d+)/.exec(log)?.[1];
         if (routes !== undefined) this.clusterPort = Number(routes);
-        if (log.includes('Server is ready')) resolve();
+        // It may tell its port for other servers after it is ready.
+        const isWhole = routes !== undefined || !/\bcluster\b/.test(config);
+        if (isWhole && log.includes('Server is ready')) resolve();
       });
     });
     // Another network cannot be reached from here.
