@@ -72,6 +72,7 @@ async function run() {
     const before = options.resume
       ? doneBefore(folder, { size, host: hostRecord() })
       : { entries: [], seconds: 0, seed: options.seed };
+    for (const { results } of before.entries) results.runs = results.runs.map(thinned);
     const isDone = ({ name }) => before.entries.some(({ experiment }) => experiment === name);
     const experiments = all.filter((each) => !isDone(each));
     say(

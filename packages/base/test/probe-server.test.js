@@ -156,18 +156,24 @@ describe('ProbeServer', () => {
   });
 });
 
+/** A server whose metrics are `body`, and a client that has asked for them and reads nothing yet. */
+async function readingSlowly(t, body) {
+  const asked = resolvers();
+  const server = await serve(t, (path) => {
+    if (path === '/metrics') asked.resolve();
+    return { status: 200, body: path === '/metrics' ? body : '' };
+  });
+  const slow = await open(t, server);
+  slow.socket.pause();
+  slow.get('/metrics');
+  await asked.promise;
+  return { server, slow };
+}
+
 describe('a client of a ProbeServer', () => {
   test('that reads slowly keeps no other waiting, and gets everything', async (t) => {
     const body = 'x'.repeat(16 * 2 ** 20);
-    const asked = resolvers();
-    const server = await serve(t, (path) => {
-      if (path === '/metrics') asked.resolve();
-      return { status: 200, body: path === '/metrics' ? body : '' };
-    });
-    const slow = await open(t, server);
-    slow.socket.pause();
-    slow.get('/metrics');
-    await asked.promise;
+    const { server, slow } = await readingSlowly(t, body);
     assert.equal((await ask(server, '/live')).status, 200);
     slow.socket.resume();
     assert.ok((await slow.closed) > body.length);
@@ -188,15 +194,7 @@ describe('a client of a ProbeServer', () => {
   test('that holds the oldest of too many connections loses it, and no other one does', async (t) => {
     // More than the kernel takes of it.
     const body = 'x'.repeat(64 * 2 ** 20);
-    const asked = resolvers();
-    const server = await serve(t, (path) => {
-      if (path === '/metrics') asked.resolve();
-      return { status: 200, body: path === '/metrics' ? body : '' };
-    });
-    const slow = await open(t, server);
-    slow.socket.pause();
-    slow.get('/metrics');
-    await asked.promise;
+    const { server, slow } = await readingSlowly(t, body);
     const silent = await Promise.all(Array.from({ length: most - 1 }, () => open(t, server)));
     assert.equal((await ask(server, '/live')).status, 200);
     slow.socket.resume();

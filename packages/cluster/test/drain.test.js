@@ -84,13 +84,19 @@ test('nor who drains by a signal of its own', async (t) => {
   assert.deepEqual([dead, isLate, signal], [pid, true, 'SIGKILL']);
 });
 
-test('a request whose head is still arriving is answered', async (t) => {
+/** A process whose timers go on by the grace at each step, and a connection to it. */
+async function connected(t) {
   const idleGrace = 600;
   const env = { STEP_MS: String(idleGrace) };
   const program = await start(t, 'plain.js', { idleGrace, execArgv: still }, { env });
   const [pid] = await program.pids();
   const socket = connect(program.port, '127.0.0.1');
   t.after(() => socket.destroy());
+  return { program, pid, socket };
+}
+
+test('a request whose head is still arriving is answered', async (t) => {
+  const { program, pid, socket } = await connected(t);
   await sent(socket, 'GET / HTTP/1.1\r\nHost: a\r\n');
   await accepted(program, 1);
   program.child.kill('SIGTERM');
@@ -107,12 +113,7 @@ test('a request whose head is still arriving is answered', async (t) => {
 });
 
 test('a connection on which nothing has come for the grace is closed', async (t) => {
-  const idleGrace = 600;
-  const env = { STEP_MS: String(idleGrace) };
-  const program = await start(t, 'plain.js', { idleGrace, execArgv: still }, { env });
-  const [pid] = await program.pids();
-  const socket = connect(program.port, '127.0.0.1');
-  t.after(() => socket.destroy());
+  const { program, pid, socket } = await connected(t);
   await sent(socket, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'data');
   program.child.kill('SIGTERM');

@@ -96,7 +96,7 @@ describe('a stall of a process', () => {
     await block();
     const [pid] = await program.pids();
     const why = new RegExp(`^no process is ready\nprocess ${pid} \\(slot 1\\): .*blocked`);
-    // Where a busy machine lets the watch not answer in time, it says less.
+    // A watch that a busy machine keeps from answering in time says less.
     await until('/ready', ({ status, text }) => status === 503 && why.test(text));
     await until('/live', ({ status }) => status === 503);
     release();
@@ -162,7 +162,7 @@ async function anotherProgram(t) {
   const other = { port: 0, asked: 0, reply: (socket) => socket.end() };
   const server = createServer((socket) => {
     sockets.add(socket);
-    // Whoever asked may be gone.
+    // The client may be gone.
     socket.on('error', () => {});
     socket.once('data', () => {
       other.asked++;

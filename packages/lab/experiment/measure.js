@@ -134,7 +134,7 @@ async function driven({ server, load, cleanup, ...context }) {
     return { ...outcome, crash };
   } catch (error) {
     const isDead = !cleanup.signal.aborted && (await server.hasExited(CRASH_MS));
-    // How it ended is told when all that it wrote is there.
+    // The failure tells how it ended, once all its output is there.
     if (isDead) await Promise.race([server.failed, sleep(STATS_MS, undefined, { ref: false })]);
     throw error;
   }

@@ -100,7 +100,7 @@ export class Child {
       const enough = sleep(LAST_MS, undefined, { signal: waited.signal }).catch(() => {});
       await Promise.race([over, enough]);
       waited.abort();
-      // What has come while this process stood still is read in the rest of the turn.
+      // Output that came while this process stood still is read in the rest of the turn.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -173,7 +173,7 @@ export class Child {
 
   async #stop() {
     if (this.pid === undefined) return false;
-    // What ends together with its parent is looked for while it has its mark.
+    // Processes that end together with their parent are looked for while they have its mark.
     this.#livingStrays();
     this.#child.stdio[3]?.end();
     this.#child.kill('SIGTERM');

@@ -75,7 +75,7 @@ function startObserver() {
 }
 
 /**
- * What the promise of `begin` resolves with, unless the loop sleeps on for a second. That comes as I/O, before the check phase, in which a
+ * Resolves as the promise of `begin` does, unless the loop sleeps on for a second. That comes as I/O, before the check phase, in which a
  * monitor would look anyway. `begin` gets a function to call before the block, so that the second does not begin sooner. Keeps this process
  * alive meanwhile. One at a time.
  */

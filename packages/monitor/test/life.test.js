@@ -228,7 +228,7 @@ const theirs = monitorEventLoopDelay({
 if (known) {
   test('loopDelay agrees with the histogram of Node.js that has a sample for each turn', async (t) => {
     t.after(() => theirs.disable());
-    // What keeps the machine from the loop may come between the ends of their turns, though not each time.
+    // Other work of the machine may come between the ends of their turns, though not each time.
     for (let tries = 1; ; tries++) {
       const watch = monitor({ window: 3_600_000 });
       theirs.reset();

@@ -98,7 +98,7 @@ for (const namespaces of [true, false]) {
     const said = [];
     for (let i = 0; i < 20; i++) {
       if (i === 5) {
-        // Those on their way might be lost with a connection that is given up.
+        // Messages on their way might be lost with a connection that is given up.
         while ((await stats(b)).received < 5)
           await new Promise((resolve) => setTimeout(resolve, 5));
         net.machines[0].cut();

@@ -209,7 +209,7 @@ test('a key that needs more than the bare request leaves it to the guard to refu
 test('guard(server): while the loop is blocked for others, a cached answer is given to all', async (t) => {
   const clock = exactClock(t);
   const server = createServer(enduring);
-  // Those that block come first, whatever the others cost.
+  // Blocking requests come first, whatever the others cost.
   const g = guard(server, { maxWait: 30, rejectDelay: 0, classes: { '/slow': 'high' } });
   t.after(() => g.close());
   const page = cached((_req, res) => res.end('page'), { ttl: 0, stale: 600, guard: g });

@@ -41,7 +41,7 @@ export async function drive({ server, signal, timeoutS, phase, begin, end }) {
   const code = await ended(server, timeoutS, signal);
   if (to === null) marks.end();
   if (code !== 0) {
-    // What it wrote last may be in the other pipe still.
+    // Its last output may be in the other pipe still.
     await new Promise((resolve) => setImmediate(resolve));
     throw server.failure(`ended with code ${code}`);
   }

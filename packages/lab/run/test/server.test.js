@@ -123,7 +123,7 @@ test('a server that never listens is ended and told with what it said last', asy
     assert.equal(isAlive(pid), false);
     return true;
   });
-  // What it has said is read in the turns after.
+  // Its output is read in the turns after.
   await until(() => existsSync(said));
   for (let turns = 0; turns < 3; turns += 1) await new Promise(setImmediate);
   t.mock.timers.tick(2000);
