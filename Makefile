@@ -29,7 +29,7 @@ test: ## build, lint, type-check and run the tests
 test-matrix: ## the tests of the packages on Node.js 20, 22, 24 and the newest
 	@$(node) scripts/test.js --matrix
 
-test-platforms: ## the tests on other platforms: Linux x64 with musl, Linux arm64 by emulation (QUICK=1: some minutes)
+test-platforms: ## the tests on other platforms: Linux x64 with musl, Linux arm64 by emulation (QUICK=1: without what is slowest there)
 	@$(ready) typescript
 	@$(node) scripts/test-platforms.js
 
